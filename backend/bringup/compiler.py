@@ -1,0 +1,122 @@
+"""The only file that knows the order: capture, passes, lower, verify, execute."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import fx
+
+from bringup import passes
+from bringup.device.memory import ledger
+from bringup.dump import dump
+from bringup.engine import Boxed
+from bringup.executable import executable
+from bringup.ir import Program
+from bringup.lower import lower
+from bringup.options import Options, parse_options
+from bringup.recorder import ProgramRecord, record
+from bringup.torch_internals import aot_compile, aot_compile_function, static_input_indices
+from bringup.verify import verify
+
+
+class FallbackWarning(UserWarning):
+    """Part of a graph runs on the host because the target cannot run it."""
+
+
+@dataclass(frozen=True)
+class GraphCompiler:
+    """Compiles one functional ATen graph; AOTAutograd calls it for the forward, the backward or the inference graph."""
+
+    options: Options
+    name: str
+
+    def __call__(self, gm: fx.GraphModule, example_inputs: Sequence[Any]) -> Boxed:
+        weights = static_input_indices() if self.name != "backward" else frozenset()
+        program = self.program(gm, weights)
+        entry = ProgramRecord(program)
+        run = executable(program, entry, ledger(self.options.device))
+        record(entry)
+        return run
+
+    def program(self, gm: fx.GraphModule, weights: frozenset[int]) -> Program:
+        """Passes, lowering and verification.
+
+        Raises:
+            UnsupportedOperatorError: the target cannot run an operator and the policy is ``"error"``.
+        """
+        options = self.options
+        gm = passes.run(gm)
+        program = lower(
+            gm, options.target, name=self.name, weights=weights, allow_fallback=options.fallback == "host"
+        )
+        verify(program)
+        if options.dump is not None:
+            dump(program, options.dump)
+        _say_fallbacks(program)
+        return program
+
+
+def _say_fallbacks(program: Program) -> None:
+    names = sorted({i.operation for i in program.fallbacks()})
+    if names:
+        warnings.warn(
+            f"target {program.target!r} cannot run {', '.join(names)}; they run on the host (bringup.report() has the "
+            f"reasons; options={{'fallback': 'error'}} refuses instead)",
+            FallbackWarning,
+            stacklevel=2,
+        )
+
+
+def _compilers(options: Options) -> dict[str, Any]:
+    return {
+        "forward": GraphCompiler(options, "forward"),
+        "backward": GraphCompiler(options, "backward"),
+        "inference": GraphCompiler(options, "inference"),
+        "decompositions": options.target.table,
+    }
+
+
+def backend(
+    gm: fx.GraphModule, example_inputs: Sequence[Any], *, options: Mapping[str, Any] | None = None, **_: Any
+) -> Callable[..., Any]:
+    """The torch.compile backend: ``torch.compile(model, backend="bringup", options={...})``.
+
+    Args:
+        gm: the graph that Dynamo captured.
+        example_inputs: its inputs.
+        options: see `bringup.options.Options`.
+
+    Raises:
+        OptionError: an unknown option, or a value that an option does not take.
+        UnsupportedOperatorError: the target cannot run an operator and the policy is ``"error"``.
+    """
+    return aot_compile(gm, example_inputs, **_compilers(parse_options(options)))
+
+
+def compile_function(
+    fn: Callable[..., Any], *, options: Mapping[str, Any] | None = None, dynamic: bool = False
+) -> Callable[..., Any]:
+    """Compile a plain function of tensors without Dynamo: no graph breaks, no guards, traced at the first call.
+
+    Args:
+        fn: takes and returns tensors, possibly nested in lists, tuples and dicts.
+        options: as for the backend.
+        dynamic: trace with symbolic sizes.
+    """
+    return aot_compile_function(fn, dynamic=dynamic, **_compilers(parse_options(options)))
+
+
+def explain(fn: Callable[..., Any], *args: Any, options: Mapping[str, Any] | None = None, **kwargs: Any) -> str:
+    """The programs that `fn(*args, **kwargs)` compiles to, as text with the user's source line on each instruction.
+
+    The function is compiled and run once; a loss is not called backward, so a training graph shows its forward program.
+    """
+    from bringup.recorder import recording
+
+    with recording() as recorded:
+        torch.compile(fn, backend=backend, options=dict(options or {}) or None)(*args, **kwargs)
+    return "\n".join(str(program) for program in recorded.programs)

@@ -1,0 +1,70 @@
+"""The decompositions that lower PyTorch's operators onto the required kernels, one file per operator family.
+
+To add one, register a function in its family's file; to add a family, make a file with a `TABLE` and name it in `FAMILIES`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from bringup.decompositions import (
+    activations,
+    attention,
+    complex_numbers,
+    convolution,
+    creation,
+    cumulative,
+    embedding,
+    fft,
+    indexing,
+    interpolation,
+    linalg,
+    losses,
+    norms,
+    pointwise,
+    pooling,
+    prims,
+    random,
+    reductions,
+    rnn,
+    sorting,
+    special,
+    views,
+)
+from bringup.decompositions.pytorch import usable_entries
+from bringup.decompositions.registry import Decomposition, Decompositions, merge
+from bringup.decompositions.rules import schema_rules
+from bringup.torch_internals import OpOverload
+
+__all__ = ["FAMILIES", "Decomposition", "Decompositions", "default_decompositions"]
+
+FAMILIES: tuple[Decompositions, ...] = (
+    activations.TABLE,
+    attention.TABLE,
+    complex_numbers.TABLE,
+    convolution.TABLE,
+    creation.TABLE,
+    cumulative.TABLE,
+    embedding.TABLE,
+    fft.TABLE,
+    indexing.TABLE,
+    interpolation.TABLE,
+    linalg.TABLE,
+    losses.TABLE,
+    norms.TABLE,
+    pointwise.TABLE,
+    pooling.TABLE,
+    prims.TABLE,
+    random.TABLE,
+    reductions.TABLE,
+    rnn.TABLE,
+    sorting.TABLE,
+    special.TABLE,
+    views.TABLE,
+)
+
+
+@cache
+def default_decompositions() -> dict[OpOverload, Decomposition]:
+    """Ours, then the rules made from schemas, then PyTorch's own: the first that has an overload wins."""
+    return {**usable_entries(), **schema_rules(), **merge(FAMILIES)}

@@ -1,0 +1,7 @@
+"""Convolutions and their gradients, unfold and fold."""
+
+from __future__ import annotations
+
+from bringup.decompositions.registry import Decompositions
+
+TABLE = Decompositions("convolution")

@@ -1,0 +1,7 @@
+"""Embeddings and embedding bags."""
+
+from __future__ import annotations
+
+from bringup.decompositions.registry import Decompositions
+
+TABLE = Decompositions("embedding")

@@ -1,0 +1,7 @@
+"""Losses and their gradients."""
+
+from __future__ import annotations
+
+from bringup.decompositions.registry import Decompositions
+
+TABLE = Decompositions("losses")

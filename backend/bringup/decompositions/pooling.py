@@ -1,0 +1,7 @@
+"""Pooling, its gradients and unpooling."""
+
+from __future__ import annotations
+
+from bringup.decompositions.registry import Decompositions
+
+TABLE = Decompositions("pooling")

@@ -1,0 +1,7 @@
+"""Reductions: sums, means, variances, norms, extrema."""
+
+from __future__ import annotations
+
+from bringup.decompositions.registry import Decompositions
+
+TABLE = Decompositions("reductions")

@@ -1,0 +1,54 @@
+"""A compiled program that can be called: runs it, counts its runs, and accounts for the memory it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bringup.device.memory import Ledger, symbols_of, working_peak
+from bringup.engine import Boxed, build
+from bringup.ir import Program, Role
+from bringup.recorder import ProgramRecord
+
+_REMEMBERED_SIZES = 1024
+
+
+def executable(program: Program, record: ProgramRecord, ledger: Ledger) -> Boxed:
+    """A function that runs a program on a list of inputs, which it empties so that they can be freed.
+
+    Memory is accounted at the first call and again when sizes or weights change. Calls from several threads are
+    independent: each has its own values.
+    """
+    run, tick = build(program), record.tick
+    weights = tuple(i for i, name in enumerate(program.inputs) if program.buffers[name].role is Role.WEIGHT)
+    first = weights[0] if weights else None
+    symbols = symbols_of(program)
+    account = _accountant(program, record, ledger, weights)
+    accounted: set[tuple[int, ...]] = set()
+
+    def call(inputs: list[Any]) -> tuple[Any, ...]:
+        weight = id(inputs[first]) if first is not None else 0
+        key = (weight, *[inputs[i].shape[d] for i, d, _ in symbols])
+        if key not in accounted:
+            account(inputs, dict(zip((s for _, _, s in symbols), key[1:], strict=True)))
+            if len(accounted) >= _REMEMBERED_SIZES:
+                accounted.clear()
+            accounted.add(key)
+        tick()
+        return run(inputs)
+
+    call._boxed_call = True  # type: ignore[attr-defined]  # AOTAutograd asks for this mark
+    return call
+
+
+def _accountant(
+    program: Program, record: ProgramRecord, ledger: Ledger, weights: tuple[int, ...]
+) -> Callable[[list[Any], dict[str, int]], None]:
+    def account(inputs: list[Any], sizes: dict[str, int]) -> None:
+        held = ledger.hold(inputs[i] for i in weights)
+        working = working_peak(program, sizes)
+        ledger.require(working, f"program {program.name!r}")
+        record.weights |= held
+        record.working_peak = max(record.working_peak, working)
+
+    return account

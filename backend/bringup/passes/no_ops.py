@@ -1,0 +1,52 @@
+"""Remove copies and views that change nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import fx
+
+from bringup.passes.graph_queries import base_inputs, escapes, written_nodes
+
+aten = torch.ops.aten
+_COPIES = (aten._to_copy.default, aten.clone.default)
+_VIEWS = (aten.view.default, aten.expand.default, aten.slice.Tensor, aten.permute.default)
+
+
+@dataclass(frozen=True)
+class RemoveNoOps:
+    """Read the operand instead of a copy or view with the same dtype, shape and strides.
+
+    A copy stays where its memory is seen from outside or the operand is written to.
+    """
+
+    name: ClassVar[str] = "remove-no-ops"
+
+    def __call__(self, gm: fx.GraphModule) -> fx.GraphModule:
+        written = written_nodes(gm.graph)
+        for node in list(gm.graph.nodes):
+            if node.op != "call_function" or node.target not in _COPIES + _VIEWS:
+                continue
+            source = node.args[0]
+            if not isinstance(source, fx.Node) or not _same(source.meta.get("val"), node.meta.get("val")):
+                continue
+            if escapes(node) or (node.target in _COPIES and base_inputs(source) & written):
+                continue
+            node.replace_all_uses_with(source)
+            gm.graph.erase_node(node)
+        return gm
+
+
+def _same(a: Any, b: Any) -> bool:
+    if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)):
+        return False
+    if a.layout is not torch.strided or b.layout is not torch.strided or type(a) is not type(b):
+        return False
+    facts = [(t.dtype, t.device, t.is_conj(), t.is_neg(), _sizes(t.shape), _sizes(t.stride())) for t in (a, b)]
+    return facts[0] == facts[1] and _sizes((a.storage_offset(),)) == _sizes((b.storage_offset(),))
+
+
+def _sizes(sizes: Any) -> tuple[str, ...]:
+    return tuple(map(str, sizes))

@@ -1,0 +1,47 @@
+"""Find a target by name: ``sim``, or ``package.module:object`` for a user's own."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+
+from bringup.decompositions import default_decompositions
+from bringup.errors import OptionError
+from bringup.target.sim import required_kernels
+from bringup.target.sim_optional import optional_kernels
+from bringup.target.target import Target
+
+
+@cache
+def sim() -> Target:
+    """The simulated accelerator: at most 128 required kernels, and optional fused ones."""
+    return Target("sim", (*required_kernels(), *optional_kernels()), default_decompositions())
+
+
+def target_names() -> tuple[str, ...]:
+    """Names of the built-in targets."""
+    return ("sim",)
+
+
+def find_target(spec: str | Target) -> Target:
+    """The target that `spec` names; a `Target` is returned as it is.
+
+    Raises:
+        OptionError: there is no such target, or the object is not one.
+    """
+    if isinstance(spec, Target):
+        return spec
+    if spec == "sim":
+        return sim()
+    module, colon, name = str(spec).partition(":")
+    if not colon:
+        raise OptionError(f"unknown target {spec!r}: built in is 'sim'; your own is written 'package.module:object'")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise OptionError(f"target {spec!r} cannot be loaded: {error}") from error
+    if callable(found) and not isinstance(found, Target):
+        found = found()
+    if not isinstance(found, Target):
+        raise OptionError(f"target {spec!r} is a {type(found).__name__}, not a bringup.Target")
+    return found

@@ -1,0 +1,115 @@
+"""A target: what a device can run, and the single answer to "can it run this call?"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from bringup.errors import TargetError
+from bringup.target.call import Call
+from bringup.target.kernel import Kernel
+from bringup.target.trace import calls_of, trace
+from bringup.target.verdict import Reason, Status, Verdict
+from bringup.torch_internals import OpOverload, overload_name
+
+Decomposition = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A set of kernels and the decompositions that reach them.
+
+    Attributes:
+        name: how options and reports call it.
+        kernels: the rows, required and optional; one per overload.
+        decompositions: how other overloads are expressed in smaller ones. The target owns this table; PyTorch's is not touched.
+        optional_kernels: whether the optional rows are in use.
+
+    Raises:
+        TargetError: two kernels for one overload.
+    """
+
+    name: str
+    kernels: tuple[Kernel, ...]
+    decompositions: Mapping[OpOverload, Decomposition] = field(default_factory=dict)
+    optional_kernels: bool = True
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for kernel in self.kernels:
+            if kernel.overload in seen:
+                raise TargetError(f"target {self.name!r} has two kernels for {kernel.overload}; keep one row per overload")
+            seen.add(kernel.overload)
+
+    @cached_property
+    def rows(self) -> dict[str, Kernel]:
+        """The kernels in use, by overload."""
+        return {k.overload: k for k in self.kernels if k.required or self.optional_kernels}
+
+    def kernel(self, overload: OpOverload) -> Kernel | None:
+        """The row of an overload, whatever the call; None when it has none in use."""
+        return self.rows.get(overload_name(overload))
+
+    def refuses(self, call: Call) -> tuple[Reason, str] | None:
+        """Why no kernel runs `call` natively, or None when one does."""
+        kernel = self.kernel(call.overload)
+        if kernel is not None:
+            return kernel.refuses(call)
+        if call.overload.namespace not in ("aten", "prims"):
+            return Reason.CUSTOM_OPERATOR, f"{call.name} is a custom operator without a kernel"
+        return Reason.NO_DECOMPOSITION, f"{call.name} has no kernel and no decomposition"
+
+    def verdict(self, call: Call) -> Verdict:
+        """Whether and how the target runs `call`: the answer that the compiler and every report use."""
+        refusal = self.refuses(call)
+        if refusal is None:
+            return Verdict(Status.NATIVE)
+        try:
+            graph = trace(call, self.table)
+        except Exception as error:
+            return Verdict(Status.NONE, Reason.UNTRACEABLE, f"{type(error).__name__}: {_first_line(error)}")
+        leaves = calls_of(graph.graph)
+        for leaf in leaves:
+            why = self.refuses(leaf)
+            if why is None:
+                continue
+            if leaf.overload is call.overload:
+                return Verdict(Status.NONE, *why)
+            return Verdict(Status.NONE, Reason.LEAF_MISSING, f"decomposes to {leaf}: {why[1]}")
+        return Verdict(Status.DECOMPOSED, through=tuple(sorted({leaf.name for leaf in leaves})))
+
+    @cached_property
+    def table(self) -> dict[OpOverload, Decomposition]:
+        """The decomposition table for tracing: an entry steps aside where a kernel takes the call."""
+        return {op: self._guarded(op, fn) for op, fn in self.decompositions.items()}
+
+    def _guarded(self, overload: OpOverload, fn: Decomposition) -> Decomposition:
+        kernel = self.kernel(overload)
+        if kernel is None:
+            return fn
+
+        def unless_native(*args: Any, **kwargs: Any) -> Any:
+            if kernel.refuses(Call(overload, args, kwargs)) is None:
+                return NotImplemented
+            return fn(*args, **kwargs)
+
+        return unless_native
+
+    def with_options(self, *, optional_kernels: bool) -> Target:
+        """The same target with its optional kernels switched on or off."""
+        return self if optional_kernels == self.optional_kernels else replace(self, optional_kernels=optional_kernels)
+
+    def with_decompositions(self, more: Mapping[OpOverload, Decomposition]) -> Target:
+        """The same target with further decompositions, which win over its own."""
+        return replace(self, decompositions={**self.decompositions, **more})
+
+    def with_kernels(self, more: Iterable[Kernel]) -> Target:
+        """The same target with further kernels; a row for an overload that it has already replaces the old one."""
+        rows = {k.overload: k for k in self.kernels} | {k.overload: k for k in more}
+        return replace(self, kernels=tuple(rows.values()))
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n", 1)[0][:300]

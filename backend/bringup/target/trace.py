@@ -1,0 +1,42 @@
+"""Trace one call through a decomposition table to see which operators it ends in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from bringup.target.call import Call
+from bringup.torch_internals import OpOverload, trace_call
+
+
+def trace(call: Call, decompositions: Mapping[OpOverload, Any], *, dynamic: bool = False) -> torch.fx.GraphModule:
+    """The functional graph that `call` decomposes into, traced under fake tensors.
+
+    Raises:
+        Exception: whatever the operator raises when it has no fake implementation or reads data.
+    """
+    flat, spec = pytree.tree_flatten((call.args, dict(call.kwargs)))
+    where = [i for i, value in enumerate(flat) if isinstance(value, torch.Tensor)]
+
+    def function(*tensors: torch.Tensor) -> Any:
+        values = list(flat)
+        for i, tensor in zip(where, tensors, strict=True):
+            values[i] = tensor
+        args, kwargs = pytree.tree_unflatten(values, spec)
+        return call.overload(*args, **kwargs)
+
+    return trace_call(function, [flat[i] for i in where], decompositions, dynamic=dynamic)
+
+
+def calls_of(graph: torch.fx.Graph) -> list[Call]:
+    """The operator calls of a traced graph, with the fake tensors that each was called with."""
+    calls = []
+    for node in graph.nodes:
+        if node.op != "call_function" or not isinstance(node.target, OpOverload):
+            continue
+        args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda n: n.meta.get("val"))
+        calls.append(Call(node.target, tuple(args), dict(kwargs)))
+    return calls

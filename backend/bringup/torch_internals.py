@@ -1,0 +1,194 @@
+"""The only module of bringup that touches private PyTorch APIs: one function each, with the releases it was seen in.
+
+Everything here was seen to work on torch 2.10.0, 2.13.0, 2.14.1 and 2.15.0 unless its docstring says otherwise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
+
+__all__ = [
+    "HigherOrderOperator",
+    "OpOverload",
+    "OpOverloadPacket",
+    "aot_compile",
+    "aot_compile_function",
+    "draws_random_numbers",
+    "find_overload",
+    "host_function",
+    "is_collective",
+    "is_composite_implicit",
+    "is_fake",
+    "overload_name",
+    "pytorch_decompositions",
+    "registered_names",
+    "static_input_indices",
+    "suppress_tracing",
+    "trace_call",
+    "unbacked_or_symbolic",
+    "without_autograd_keys",
+    "written_arguments",
+]
+
+Decomposition = Callable[..., Any]
+GraphCompiler = Callable[[torch.fx.GraphModule, Sequence[Any]], Callable[..., Any]]
+
+
+def overload_name(overload: OpOverload) -> str:
+    """The dispatcher's spelling of an overload: ``aten::mm``, ``aten::add.Tensor`` (default overloads have no suffix)."""
+    return overload._name
+
+
+def find_overload(name: str) -> OpOverload | None:
+    """The overload called `name` (``aten::add.Tensor``), or None when this torch has no such operator."""
+    namespace, _, rest = name.partition("::")
+    base, _, overload = rest.partition(".")
+    packet = getattr(getattr(torch.ops, namespace), base, None)
+    if packet is None or (overload or "default") not in packet.overloads():
+        return None
+    return getattr(packet, overload or "default")
+
+
+def registered_names(namespace: str) -> list[str]:
+    """Names of every operator of a namespace that has a dispatcher kernel, sorted, as `overload_name` spells them."""
+    prefix = f"{namespace}::"
+    names = (n for n in torch._C._dispatch_get_all_op_names() if n.startswith(prefix))
+    return sorted(n for n in names if torch._C._dispatch_has_kernel(n))
+
+
+def is_composite_implicit(overload: OpOverload) -> bool:
+    """Whether the operator is implemented by other operators above the device."""
+    return overload.has_kernel_for_dispatch_key(torch._C.DispatchKey.CompositeImplicitAutograd)
+
+
+def written_arguments(overload: OpOverload) -> tuple[str, ...]:
+    """Names of the arguments that the schema says the operator writes to."""
+    return tuple(a.name for a in overload._schema.arguments if a.alias_info is not None and a.alias_info.is_write)
+
+
+def draws_random_numbers(overload: OpOverload) -> bool:
+    """Whether the operator draws from the random generator, by its tag."""
+    return torch.Tag.nondeterministic_seeded in overload.tags
+
+
+def is_collective(overload: OpOverload) -> bool:
+    """Whether the operator is a functional collective, which belongs on the link engine."""
+    return overload.namespace in ("_c10d_functional", "_c10d_functional_autograd", "c10d_functional")
+
+
+def host_function(overload: OpOverload) -> Callable[..., Any]:
+    """The overload's entry into the dispatcher, without the Python wrapper around it."""
+    return overload._op
+
+
+def pytorch_decompositions() -> dict[OpOverload, Decomposition]:
+    """PyTorch's own full decomposition table, copied: functional operators only, the global table is left alone."""
+    from torch._decomp import decomposition_table
+
+    return {
+        op: fn for op, fn in decomposition_table.items() if isinstance(op, OpOverload) and not written_arguments(op)
+    }
+
+
+def aot_compile(
+    gm: torch.fx.GraphModule,
+    example_inputs: Sequence[Any],
+    *,
+    forward: GraphCompiler,
+    backward: GraphCompiler,
+    inference: GraphCompiler,
+    decompositions: Mapping[OpOverload, Decomposition],
+) -> Callable[..., Any]:
+    """Run AOTAutograd over a Dynamo graph: functionalized forward and backward graphs go to the given compilers."""
+    from functorch.compile import min_cut_rematerialization_partition
+    from torch._dynamo.backends.common import aot_autograd
+
+    compiler = aot_autograd(
+        fw_compiler=forward,
+        bw_compiler=backward,
+        inference_compiler=inference,
+        decompositions=dict(decompositions),
+        partition_fn=min_cut_rematerialization_partition,
+        keep_inference_input_mutations=True,
+    )
+    return compiler(gm, example_inputs)
+
+
+def aot_compile_function(
+    fn: Callable[..., Any],
+    *,
+    forward: GraphCompiler,
+    backward: GraphCompiler,
+    inference: GraphCompiler,
+    decompositions: Mapping[OpOverload, Decomposition],
+    dynamic: bool = False,
+) -> Callable[..., Any]:
+    """Like `aot_compile` for a plain function of tensors, without Dynamo; traces at the first call."""
+    from functorch.compile import aot_function, min_cut_rematerialization_partition
+
+    return aot_function(
+        fn,
+        fw_compiler=forward,
+        bw_compiler=backward,
+        inference_compiler=inference,
+        decompositions=dict(decompositions),
+        partition_fn=min_cut_rematerialization_partition,
+        keep_inference_input_mutations=True,
+        dynamic=dynamic,
+    )
+
+
+def static_input_indices() -> frozenset[int]:
+    """Positions of the graph inputs that AOTAutograd knows to be parameters and buffers, while it calls a compiler."""
+    from torch._guards import TracingContext
+
+    context = TracingContext.try_get()
+    metadata = context.fw_metadata if context is not None else None
+    return frozenset(metadata.static_input_indices or ()) if metadata is not None else frozenset()
+
+
+def trace_call(
+    call: Callable[..., Any],
+    tensors: Sequence[torch.Tensor],
+    decompositions: Mapping[OpOverload, Decomposition],
+    *,
+    dynamic: bool = False,
+) -> torch.fx.GraphModule:
+    """Trace a function of tensors under fake tensors to a functional graph, through one decomposition table."""
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    functional = torch.func.functionalize(call, remove="mutations")
+    mode = "symbolic" if dynamic else "fake"
+    trace = make_fx(functional, decomposition_table=dict(decompositions), tracing_mode=mode, _allow_non_fake_inputs=True)
+    return trace(*tensors)
+
+
+@contextlib.contextmanager
+def suppress_tracing() -> Iterator[None]:
+    """Run real work inside a tracing context: constant folding computes with real tensors."""
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes():
+        yield
+
+
+def is_fake(value: object) -> bool:
+    """Whether a value is a fake tensor, which has a shape and no data."""
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    return isinstance(value, FakeTensor)
+
+
+def unbacked_or_symbolic(value: object) -> bool:
+    """Whether a size is symbolic, hence not known when the graph is compiled."""
+    return isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool))
+
+
+def without_autograd_keys() -> contextlib.AbstractContextManager[Any]:
+    """Dispatch straight to the backend's kernels: for code that runs below autograd."""
+    return torch._C._AutoDispatchBelowAutograd()

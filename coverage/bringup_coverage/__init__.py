@@ -1,0 +1,1 @@
+"""What of PyTorch a backend runs, with evidence."""

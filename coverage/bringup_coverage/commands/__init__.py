@@ -1,0 +1,1 @@
+"""The `bringup` subcommands of this package."""
