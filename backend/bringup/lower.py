@@ -148,7 +148,7 @@ class _Lowering:
     def emit(self, node: fx.Node, operation: str, engine: Engine, function: Any, fallback: Fallback | None = None) -> None:
         value = node.meta.get("val")
         multiple = isinstance(value, (list, tuple))
-        results = self.split(node, value) if multiple else self.single(node, value)
+        results = self.split(node, value) if multiple else self.one(node, value)
         overload = node.target if isinstance(node.target, OpOverload) else None
         self.instructions.append(
             Instruction(
@@ -167,7 +167,7 @@ class _Lowering:
             )
         )
 
-    def single(self, node: fx.Node, value: Any) -> tuple[str | None, ...]:
+    def one(self, node: fx.Node, value: Any) -> tuple[str | None, ...]:
         if value is None and not node.users:
             return ()
         self.define(node, value, Role.INTERMEDIATE, self.owner(node))

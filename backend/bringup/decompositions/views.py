@@ -15,8 +15,11 @@ aten = torch.ops.aten
 
 @TABLE.register("aten::detach")
 def detach(self: torch.Tensor) -> torch.Tensor:
-    """detach(Tensor(a) self) -> Tensor(a)"""
-    return aten.alias(self)
+    """detach(Tensor(a) self) -> Tensor(a)
+
+    A real tensor is a constant on its way into the graph; see `lift_fresh_copy`.
+    """
+    return aten.alias(self) if is_fake(self) else NotImplemented
 
 
 @TABLE.register("aten::lift_fresh_copy")
