@@ -11,6 +11,7 @@ import torch
 from torch import fx
 
 from bringup import passes
+from bringup.aliased_inputs import guard_offsets
 from bringup.device.memory import ledger
 from bringup.dump import dump
 from bringup.engine import Boxed
@@ -94,7 +95,13 @@ def backend(
         OptionError: an unknown option, or a value that an option does not take.
         UnsupportedOperatorError: the target cannot run an operator and the policy is ``"error"``.
     """
-    return aot_compile(gm, example_inputs, **_compilers(parse_options(options)))
+    parsed = parse_options(options)
+    gm = passes.run(gm, passes.BEFORE_AUTOGRAD)
+
+    def compile_for(inputs: Sequence[Any]) -> Callable[..., Any]:
+        return aot_compile(gm, inputs, **_compilers(parsed))
+
+    return guard_offsets(compile_for, example_inputs)
 
 
 def compile_function(

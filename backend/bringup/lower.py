@@ -127,11 +127,8 @@ class _Lowering:
     def overload(self, node: fx.Node, overload: OpOverload) -> None:
         args, kwargs = fx.node.map_arg((node.args, node.kwargs), _meta)
         call = Call(overload, tuple(args), dict(kwargs))
-        if all(not isinstance(t, torch.Tensor) for t in _flat(node.meta.get("val"))) and not any(call.tensors()):
-            self.emit(node, call.name, Engine.HOST, host_function(overload))
-            return
-        if _reads_shape_only(overload):
-            self.emit(node, call.name, Engine.HOST, host_function(overload))
+        if _scalar_only(node, call) or _reads_shape_only(overload):
+            self.emit(node, f"scalar::{call.name.partition('::')[2]}", Engine.HOST, host_function(overload))
             return
         refusal = self.target.refuses(call)
         if is_collective(overload):
@@ -227,6 +224,12 @@ class _Lowering:
         if isinstance(value, slice):
             return slice(self.operand(value.start), self.operand(value.stop), self.operand(value.step))
         return value
+
+
+def _scalar_only(node: fx.Node, call: Call) -> bool:
+    """Whether no tensor goes in or comes out: arithmetic and assertions on sizes."""
+    results = _flat(node.meta.get("val"))
+    return next(call.tensors(), None) is None and not any(isinstance(r, torch.Tensor) for r in results)
 
 
 def _reads_shape_only(overload: OpOverload) -> bool:

@@ -13,17 +13,22 @@ import torch
 from torch._ops import HigherOrderOperator, OpOverload, OpOverloadPacket
 
 __all__ = [
+    "ENTER_INFERENCE_MODE",
+    "EXIT_INFERENCE_MODE",
+    "SET_GRAD_ENABLED",
     "HigherOrderOperator",
     "OpOverload",
     "OpOverloadPacket",
     "aot_compile",
     "aot_compile_function",
+    "concrete",
     "draws_random_numbers",
     "find_overload",
     "host_function",
     "is_collective",
     "is_composite_implicit",
     "is_fake",
+    "memory_key",
     "overload_name",
     "pytorch_decompositions",
     "registered_names",
@@ -37,6 +42,11 @@ __all__ = [
 
 Decomposition = Callable[..., Any]
 GraphCompiler = Callable[[torch.fx.GraphModule, Sequence[Any]], Callable[..., Any]]
+
+# what Dynamo writes into its graphs where the user switches grad or inference mode
+SET_GRAD_ENABLED = torch._C._set_grad_enabled
+ENTER_INFERENCE_MODE = torch.autograd.grad_mode._enter_inference_mode
+EXIT_INFERENCE_MODE = torch.autograd.grad_mode._exit_inference_mode
 
 
 def overload_name(overload: OpOverload) -> str:
@@ -187,6 +197,19 @@ def is_fake(value: object) -> bool:
 def unbacked_or_symbolic(value: object) -> bool:
     """Whether a size is symbolic, hence not known when the graph is compiled."""
     return isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool))
+
+
+def concrete(size: Any) -> int:
+    """The value that a size has in the example inputs; a symbolic size is not specialised by asking."""
+    if isinstance(size, torch.SymInt):
+        hint = size.node.hint
+        return int(hint) if hint is not None else -1
+    return int(size)
+
+
+def memory_key(tensor: torch.Tensor) -> int:
+    """A key that is equal for tensors, real or fake, that share one storage, while they are alive."""
+    return tensor.untyped_storage()._cdata
 
 
 def without_autograd_keys() -> contextlib.AbstractContextManager[Any]:

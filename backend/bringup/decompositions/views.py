@@ -13,13 +13,19 @@ TABLE = Decompositions("views")
 aten = torch.ops.aten
 
 
-@TABLE.register("aten::detach")
-def detach(self: torch.Tensor) -> torch.Tensor:
-    """detach(Tensor(a) self) -> Tensor(a)
+@TABLE.register("aten::alias")
+def alias(self: torch.Tensor) -> torch.Tensor:
+    """alias(Tensor(a) self) -> Tensor(a)"""
+    return aten.view(self, self.shape)
+
+
+@TABLE.register("aten::lift_fresh", "aten::lift")
+def lift_fresh(self: torch.Tensor) -> torch.Tensor:
+    """lift_fresh(Tensor(a) self) -> Tensor(a)
 
     A real tensor is a constant on its way into the graph; see `lift_fresh_copy`.
     """
-    return aten.alias(self) if is_fake(self) else NotImplemented
+    return aten.view(self, self.shape) if is_fake(self) else NotImplemented
 
 
 @TABLE.register("aten::lift_fresh_copy")

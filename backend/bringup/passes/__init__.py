@@ -9,13 +9,17 @@ from torch import fx
 from bringup.passes.common_subexpressions import MergeCommonSubexpressions
 from bringup.passes.constants import FoldConstants
 from bringup.passes.dead_code import RemoveDeadCode
+from bringup.passes.inference_regions import LowerInferenceRegions
 from bringup.passes.lifts import LowerLifts
 from bringup.passes.no_ops import RemoveNoOps
 from bringup.passes.views import JoinViews
 
-__all__ = ["PIPELINE", "FoldConstants", "GraphPass", "JoinViews", "LowerLifts", "MergeCommonSubexpressions", "RemoveDeadCode", "RemoveNoOps", "run"]
+__all__ = ["BEFORE_AUTOGRAD", "PIPELINE", "FoldConstants", "GraphPass", "JoinViews", "LowerInferenceRegions", "LowerLifts", "MergeCommonSubexpressions", "RemoveDeadCode", "RemoveNoOps", "run"]
 
 GraphPass = Callable[[fx.GraphModule], fx.GraphModule]
+
+BEFORE_AUTOGRAD: tuple[GraphPass, ...] = (LowerInferenceRegions(),)
+"""Rewrites of the graph as Dynamo captured it, before AOTAutograd traces it."""
 
 PIPELINE: tuple[GraphPass, ...] = (
     LowerLifts(),
@@ -26,6 +30,7 @@ PIPELINE: tuple[GraphPass, ...] = (
     MergeCommonSubexpressions(),
     RemoveDeadCode(),
 )
+"""Rewrites of the functional ATen graph, before it is lowered."""
 
 
 def run(gm: fx.GraphModule, pipeline: tuple[GraphPass, ...] = PIPELINE) -> fx.GraphModule:

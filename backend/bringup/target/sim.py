@@ -23,7 +23,7 @@ _TABLE: tuple[tuple[Engine, frozenset[torch.dtype], str], ...] = (
     # creation, views and movement
     (_MEMORY, ANY, "full arange.start_step empty_strided"),
     (_MEMORY, ANY, "view view.dtype permute expand slice.Tensor select.int squeeze.dims unsqueeze as_strided"),
-    (_MEMORY, ANY, "alias view_as_real view_as_complex"),
+    (_MEMORY, ANY, "detach view_as_real view_as_complex"),
     (_MEMORY, ANY, "clone _to_copy copy_ set_.source_Tensor cat constant_pad_nd flip"),
     (_MEMORY, ANY, "index.Tensor index_put gather scatter.src scatter_add scatter_reduce.two"),
     (_MEMORY, ANY, "nonzero _local_scalar_dense"),
