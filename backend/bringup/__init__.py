@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from bringup.ir import Buffer, Instruction, Program
+    from bringup.partition import Partitioning, partition_graph
     from bringup.recorder import Report, recording, report, reset
     from bringup.target import Call, Engine, Kernel, Reason, Status, Target, Verdict, find_target
 
@@ -48,6 +49,8 @@ _HOME = {
     "Kernel": "target",
     "Reason": "target",
     "Status": "target",
+    "Partitioning": "partition",
+    "partition_graph": "partition",
     "Target": "target",
     "Verdict": "target",
     "find_target": "target",
@@ -64,6 +67,7 @@ __all__ = [
     "Instruction",
     "Kernel",
     "OptionError",
+    "Partitioning",
     "Program",
     "Reason",
     "Report",
@@ -77,6 +81,7 @@ __all__ = [
     "compile_function",
     "explain",
     "find_target",
+    "partition_graph",
     "recording",
     "report",
     "reset",

@@ -14,7 +14,7 @@ from bringup import passes
 from bringup.aliased_inputs import guard_offsets
 from bringup.device.memory import ledger
 from bringup.dump import dump
-from bringup.engine import Boxed
+from bringup.engine import Boxed, build
 from bringup.executable import executable
 from bringup.ir import Program
 from bringup.lower import lower
@@ -39,7 +39,7 @@ class GraphCompiler:
         weights = static_input_indices() if self.name != "backward" else frozenset()
         program = self.program(gm, weights)
         entry = ProgramRecord(program)
-        run = executable(program, entry, ledger(self.options.device))
+        run = executable(program, entry, ledger(self.options.device), self.options.target.runtime or build)
         record(entry)
         return run
 
@@ -50,7 +50,7 @@ class GraphCompiler:
             UnsupportedOperatorError: the target cannot run an operator and the policy is ``"error"``.
         """
         options = self.options
-        gm = passes.run(gm)
+        gm = passes.run(gm, (*passes.PIPELINE, *options.target.passes))
         program = lower(
             gm, options.target, name=self.name, weights=weights, allow_fallback=options.fallback == "host"
         )
@@ -61,9 +61,14 @@ class GraphCompiler:
         return program
 
 
+_SAID: set[tuple[str, ...]] = set()
+
+
 def _say_fallbacks(program: Program) -> None:
-    names = sorted({i.operation for i in program.fallbacks()})
-    if names:
+    """Warn of host fallbacks, once a process for the same operators."""
+    names = tuple(sorted({i.operation for i in program.fallbacks()}))
+    if names and names not in _SAID:
+        _SAID.add(names)
         warnings.warn(
             f"target {program.target!r} cannot run {', '.join(names)}; they run on the host (bringup.report() has the "
             f"reasons; options={{'fallback': 'error'}} refuses instead)",
@@ -96,7 +101,7 @@ def backend(
         UnsupportedOperatorError: the target cannot run an operator and the policy is ``"error"``.
     """
     parsed = parse_options(options)
-    gm = passes.run(gm, passes.BEFORE_AUTOGRAD)
+    gm = passes.run(gm, (*passes.BEFORE_AUTOGRAD, *parsed.target.before_autograd))
 
     def compile_for(inputs: Sequence[Any]) -> Callable[..., Any]:
         return aot_compile(gm, inputs, **_compilers(parsed))

@@ -13,13 +13,15 @@ from bringup.recorder import ProgramRecord
 _REMEMBERED_SIZES = 1024
 
 
-def executable(program: Program, record: ProgramRecord, ledger: Ledger) -> Boxed:
+def executable(
+    program: Program, record: ProgramRecord, ledger: Ledger, runtime: Callable[[Program], Boxed] = build
+) -> Boxed:
     """A function that runs a program on a list of inputs, which it empties so that they can be freed.
 
     Memory is accounted at the first call and again when sizes or weights change. Calls from several threads are
     independent: each has its own values.
     """
-    run, tick = build(program), record.tick
+    run, tick = runtime(program), record.tick
     weights = tuple(i for i, name in enumerate(program.inputs) if program.buffers[name].role is Role.WEIGHT)
     first = weights[0] if weights else None
     symbols = symbols_of(program)

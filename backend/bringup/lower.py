@@ -120,9 +120,28 @@ class _Lowering:
         if isinstance(node.target, OpOverload):
             self.overload(node, node.target)
         elif isinstance(node.target, HigherOrderOperator):
-            self.emit(node, f"region::{node.target.name()}", Engine.HOST, node.target)
+            self.higher_order(node, node.target)
         else:
             self.emit(node, f"scalar::{getattr(node.target, '__name__', node.target)}", Engine.HOST, node.target)
+
+    def higher_order(self, node: fx.Node, operator_: HigherOrderOperator) -> None:
+        """Control flow runs its regions; a wrapper around a custom operator without a kernel is a host fallback."""
+        wrapped = next((a for a in node.args if isinstance(a, OpOverload)), None)
+        if wrapped is None:
+            self.emit(node, f"region::{operator_.name()}", Engine.HOST, operator_)
+            return
+        args, kwargs = fx.node.map_arg((node.args[1:], node.kwargs), _meta)
+        call = Call(wrapped, tuple(args), dict(kwargs))
+        refusal, kernel = self.target.refuses(call), self.target.kernel(wrapped)
+        if refusal is None and kernel is not None:
+            self.emit(node, call.name, kernel.engine, operator_)
+        elif refusal is not None:
+            self.fall_back(node, call, operator_, *refusal)
+
+    def fall_back(self, node: fx.Node, call: Call, function: Any, reason: Reason, detail: str) -> None:
+        if not self.allow_fallback:
+            raise _unsupported(node, call, reason, detail, self.target)
+        self.emit(node, call.name, Engine.HOST, function, Fallback(reason, detail))
 
     def overload(self, node: fx.Node, overload: OpOverload) -> None:
         args, kwargs = fx.node.map_arg((node.args, node.kwargs), _meta)
@@ -138,31 +157,29 @@ class _Lowering:
             assert kernel is not None
             self.emit(node, call.name, kernel.engine, kernel.implementation or host_function(overload))
         else:
-            if not self.allow_fallback:
-                raise _unsupported(node, call, *refusal, self.target)
-            self.emit(node, call.name, Engine.HOST, host_function(overload), Fallback(*refusal))
+            self.fall_back(node, call, host_function(overload), *refusal)
 
     def emit(self, node: fx.Node, operation: str, engine: Engine, function: Any, fallback: Fallback | None = None) -> None:
         value = node.meta.get("val")
         multiple = isinstance(value, (list, tuple))
         results = self.split(node, value) if multiple else self.one(node, value)
         overload = node.target if isinstance(node.target, OpOverload) else None
-        self.instructions.append(
-            Instruction(
-                operation,
-                engine,
-                function,
-                tuple(self.operand(a) for a in node.args),
-                tuple((k, self.operand(v)) for k, v in node.kwargs.items()),
-                results,
-                multiple,
-                self.written(node, overload),
-                overload is not None and draws_random_numbers(overload),
-                node.name,
-                source_line(node),
-                fallback,
-            )
+        instruction = Instruction(
+            operation,
+            engine,
+            function,
+            tuple(self.operand(a) for a in node.args),
+            tuple((k, self.operand(v)) for k, v in node.kwargs.items()),
+            results,
+            multiple,
+            self.written(node, overload),
+            overload is not None and draws_random_numbers(overload),
+            node.name,
+            source_line(node),
+            fallback,
         )
+        rule = self.target.lowerings.get(operation)
+        self.instructions.append(instruction if rule is None else rule(instruction))
 
     def one(self, node: fx.Node, value: Any) -> tuple[str | None, ...]:
         if value is None and not node.users:

@@ -11,7 +11,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from bringup.ir import Program
+from bringup.device.memory import buffer_bytes
+from bringup.ir import Instruction, Program
 
 
 @dataclass
@@ -58,6 +59,17 @@ def _kernels(program: Program) -> Counter[str]:
     return Counter(i.operation for i in native if not i.operation.startswith(("scalar::", "region::")))
 
 
+def _fallbacks(program: Program) -> Iterator[tuple[Program, Instruction]]:
+    yield from ((program, i) for i in program.instructions if i.fallback is not None)
+    for region in program.regions:
+        yield from _fallbacks(region)
+
+
+def _crossing(program: Program, instruction: Instruction) -> int:
+    names = [*instruction.reads(), *(r for r in instruction.results if r is not None)]
+    return sum(buffer_bytes(program.buffers[name], {}) for name in names)
+
+
 @dataclass
 class Report:
     """What was compiled in a span of time. Programs may be added by several threads at once."""
@@ -95,16 +107,21 @@ class Report:
 
     @property
     def fallbacks(self) -> list[dict[str, Any]]:
-        """What runs on the host because the target cannot: operator, reason, detail, source line, instructions, and how often it ran."""
+        """What runs on the host because the target cannot.
+
+        Rows of operator, reason, detail, source line, count (instructions), runs (of their programs), and bytes_crossing
+        (what goes to the host and back in one run of each instruction; symbolic sizes count as zero).
+        """
         merged: dict[tuple[str, str, str, str], dict[str, Any]] = {}
         for record in self.records:
-            for instruction in record.program.fallbacks():
+            for program, instruction in _fallbacks(record.program):
                 assert instruction.fallback is not None
                 reason = instruction.fallback.reason.value
                 key = (instruction.operation, reason, instruction.fallback.detail, instruction.source)
                 names = ("operator", "reason", "detail", "source")
-                row = merged.setdefault(key, {**dict(zip(names, key, strict=True)), "count": 0, "runs": 0})
+                row = merged.setdefault(key, {**dict(zip(names, key, strict=True)), "count": 0, "runs": 0, "bytes_crossing": 0})
                 row["count"] += 1
+                row["bytes_crossing"] += _crossing(program, instruction)
                 row["runs"] += record.runs
         return [merged[k] for k in sorted(merged)]
 

@@ -26,6 +26,10 @@ class Target:
         kernels: the rows, required and optional; one per overload.
         decompositions: how other overloads are expressed in smaller ones. The target owns this table; PyTorch's is not touched.
         optional_kernels: whether the optional rows are in use.
+        before_autograd: rewrites of the graph as Dynamo captured it, before AOTAutograd traces it.
+        passes: rewrites of the functional ATen graph, run after bringup's own.
+        lowerings: by overload, a function from the `bringup.Instruction` that the table gives to the one that is wanted.
+        runtime: makes a boxed callable of a `bringup.Program`; None is the portable executor.
 
     Raises:
         TargetError: two kernels for one overload.
@@ -35,6 +39,10 @@ class Target:
     kernels: tuple[Kernel, ...]
     decompositions: Mapping[OpOverload, Decomposition] = field(default_factory=dict)
     optional_kernels: bool = True
+    before_autograd: tuple[Callable[..., Any], ...] = ()
+    passes: tuple[Callable[..., Any], ...] = ()
+    lowerings: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    runtime: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
         seen: set[str] = set()

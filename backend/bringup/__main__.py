@@ -1,0 +1,6 @@
+"""``python -m bringup`` is the `bringup` command."""
+
+from bringup.cli import main
+
+if __name__ == "__main__":
+    main()
