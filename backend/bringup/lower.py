@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch.fx.node import map_arg
 
 from bringup.errors import UnsupportedOperatorError
 from bringup.ir import Buffer, Fallback, Instruction, Program, Ref, Region, Role
@@ -130,7 +131,7 @@ class _Lowering:
         if wrapped is None:
             self.emit(node, f"region::{operator_.name()}", Engine.HOST, operator_)
             return
-        args, kwargs = fx.node.map_arg((node.args[1:], node.kwargs), _meta)
+        args, kwargs = map_arg((node.args[1:], node.kwargs), _meta)
         call = Call(wrapped, tuple(args), dict(kwargs))
         refusal, kernel = self.target.refuses(call), self.target.kernel(wrapped)
         if refusal is None and kernel is not None:
@@ -144,7 +145,7 @@ class _Lowering:
         self.emit(node, call.name, Engine.HOST, function, Fallback(reason, detail))
 
     def overload(self, node: fx.Node, overload: OpOverload) -> None:
-        args, kwargs = fx.node.map_arg((node.args, node.kwargs), _meta)
+        args, kwargs = map_arg((node.args, node.kwargs), _meta)
         call = Call(overload, tuple(args), dict(kwargs))
         if _scalar_only(node, call) or _reads_shape_only(overload):
             self.emit(node, f"scalar::{call.name.partition('::')[2]}", Engine.HOST, host_function(overload))
@@ -189,7 +190,7 @@ class _Lowering:
 
     def split(self, node: fx.Node, value: Any) -> tuple[str | None, ...]:
         """One buffer per part of a multiple result that something reads."""
-        used = {u.args[1] for u in node.users if u.target is operator.getitem}
+        used = [u.args[1] for u in node.users if u.target is operator.getitem]
         whole = any(u.target is not operator.getitem for u in node.users)
         names: list[str | None] = []
         for index, part in enumerate(value):

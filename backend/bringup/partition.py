@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch.fx.node import map_arg
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
@@ -87,7 +88,7 @@ def partition_graph(gm: fx.GraphModule, target: Target) -> Partitioning:
 def _refusal(target: Target, node: fx.Node) -> tuple[Reason, str] | None:
     if not isinstance(node.target, OpOverload):
         return None
-    args, kwargs = fx.node.map_arg((node.args, node.kwargs), lambda n: n.meta.get("val"))
+    args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta.get("val"))
     return target.refuses(Call(node.target, tuple(args), dict(kwargs)))
 
 

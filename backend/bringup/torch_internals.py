@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 Decomposition = Callable[..., Any]
-GraphCompiler = Callable[[torch.fx.GraphModule, Sequence[Any]], Callable[..., Any]]
+GraphCompiler = Callable[..., Callable[..., Any]]
 
 # what Dynamo writes into its graphs where the user switches grad or inference mode
 SET_GRAD_ENABLED = torch._C._set_grad_enabled

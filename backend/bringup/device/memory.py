@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import torch
@@ -57,8 +58,8 @@ def working_peak(program: Program, sizes: Sizes) -> int:
     for index, instruction in enumerate(program.instructions):
         for name in (*instruction.reads(), *(r for r in instruction.results if r)):
             last[program.root(name)] = index
-    for name in refs(program.outputs):
-        last[program.root(name)] = len(program.instructions)
+    for output in refs(program.outputs):
+        last[program.root(output)] = len(program.instructions)
     dying: dict[int, list[str]] = {}
     for name, index in last.items():
         dying.setdefault(index, []).append(name)
@@ -68,10 +69,10 @@ def working_peak(program: Program, sizes: Sizes) -> int:
     live = sum(owned.values())
     peak = live
     for index, instruction in enumerate(program.instructions):
-        for name in instruction.results:
-            if name is not None and program.buffers[name].alias_of is None:
-                owned[name] = buffer_bytes(program.buffers[name], sizes)
-                live += owned[name]
+        for result in instruction.results:
+            if result is not None and program.buffers[result].alias_of is None:
+                owned[result] = buffer_bytes(program.buffers[result], sizes)
+                live += owned[result]
         nested = [program.regions[o.index] for o in instruction.operands if isinstance(o, Region)]
         peak = max(peak, live + max((working_peak(r, sizes) for r in nested), default=0))
         for name in dying.get(index, ()):
@@ -97,8 +98,11 @@ class Ledger:
                 held[address] = size
                 key = id(tensor)
                 if key not in self._held:
-                    self._held[key] = (weakref.ref(tensor, lambda _, key=key: self._held.pop(key, None)), address, size)
+                    self._held[key] = (weakref.ref(tensor, partial(self._forget, key)), address, size)
         return held
+
+    def _forget(self, key: int, _: object) -> None:
+        self._held.pop(key, None)
 
     def resident(self) -> int:
         """Bytes of the distinct storages held now."""

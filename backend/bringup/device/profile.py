@@ -12,7 +12,7 @@ from bringup.errors import OptionError, nearest
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    import tomli as tomllib
+    import tomli as tomllib  # pyright: ignore[reportMissingImports]
 
 _FOLDER = Path(__file__).parent / "profiles"
 

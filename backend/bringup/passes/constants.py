@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import torch
 from torch import fx
+from torch.fx.node import map_arg
 
 from bringup.passes.graph_queries import base_inputs, escapes, is_aten, is_pure, written_nodes
 from bringup.torch_internals import suppress_tracing
@@ -47,7 +48,7 @@ class FoldConstants:
         return all(argument in known for argument in node.all_input_nodes)
 
     def _evaluate(self, node: fx.Node, known: dict[fx.Node, torch.Tensor]) -> torch.Tensor | None:
-        args, kwargs = fx.node.map_arg((node.args, node.kwargs), lambda n: known[n])
+        args, kwargs = map_arg((node.args, node.kwargs), lambda n: known[n])
         with suppress_tracing(), torch.no_grad():
             result: Any = node.target(*args, **kwargs)  # type: ignore[operator]
         return result if isinstance(result, torch.Tensor) else None

@@ -1,4 +1,4 @@
-"""Remove copies and views that change nothing."""
+"""Remove copies, views and arithmetic that change nothing."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from bringup.passes.graph_queries import base_inputs, escapes, written_nodes
 aten = torch.ops.aten
 _COPIES = (aten._to_copy.default, aten.clone.default)
 _VIEWS = (aten.view.default, aten.expand.default, aten.slice.Tensor, aten.permute.default)
+_TIMES_ONE = (aten.mul.Tensor, aten.div.Tensor)  # x * 1 and x / 1 are x, bit for bit; x + 0 is not: -0.0 + 0 is 0.0
 
 
 @dataclass(frozen=True)
 class RemoveNoOps:
-    """Read the operand instead of a copy or view with the same dtype, shape and strides.
+    """Read the operand instead of a copy, view or product with one of the same dtype, shape and strides.
 
-    A copy stays where its memory is seen from outside or the operand is written to.
+    A copy or product stays where its memory is seen from outside or the operand is written to.
     """
 
     name: ClassVar[str] = "remove-no-ops"
@@ -27,16 +28,24 @@ class RemoveNoOps:
     def __call__(self, gm: fx.GraphModule) -> fx.GraphModule:
         written = written_nodes(gm.graph)
         for node in list(gm.graph.nodes):
-            if node.op != "call_function" or node.target not in _COPIES + _VIEWS:
+            if not _candidate(node):
                 continue
             source = node.args[0]
             if not isinstance(source, fx.Node) or not _same(source.meta.get("val"), node.meta.get("val")):
                 continue
-            if escapes(node) or (node.target in _COPIES and base_inputs(source) & written):
+            if escapes(node) or (node.target not in _VIEWS and base_inputs(source) & written):
                 continue
             node.replace_all_uses_with(source)
             gm.graph.erase_node(node)
         return gm
+
+
+def _candidate(node: fx.Node) -> bool:
+    if node.op != "call_function":
+        return False
+    if node.target in _TIMES_ONE:
+        return isinstance(node.args[1], (int, float)) and node.args[1] == 1
+    return node.target in _COPIES + _VIEWS
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
 from bringup.target.call import Call
@@ -37,6 +38,6 @@ def calls_of(graph: torch.fx.Graph) -> list[Call]:
     for node in graph.nodes:
         if node.op != "call_function" or not isinstance(node.target, OpOverload):
             continue
-        args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), lambda n: n.meta.get("val"))
+        args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta.get("val"))
         calls.append(Call(node.target, tuple(args), dict(kwargs)))
     return calls
