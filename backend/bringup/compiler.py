@@ -50,7 +50,8 @@ class GraphCompiler:
             UnsupportedOperatorError: the target cannot run an operator and the policy is ``"error"``.
         """
         options = self.options
-        gm = passes.run(gm, (*passes.PIPELINE, *options.target.passes))
+        inline = passes.InlineAttentionRegions(options.target.table)
+        gm = passes.run(gm, (inline, *passes.PIPELINE, *options.target.passes))
         program = lower(
             gm, options.target, name=self.name, weights=weights, allow_fallback=options.fallback == "host"
         )

@@ -6,6 +6,7 @@ Everything here was seen to work on torch 2.10.0, 2.13.0, 2.14.1 and 2.15.0 unle
 from __future__ import annotations
 
 import contextlib
+import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ __all__ = [
     "aot_compile",
     "aot_compile_function",
     "concrete",
+    "dense_form",
     "draws_random_numbers",
     "find_overload",
     "host_function",
@@ -35,6 +37,7 @@ __all__ = [
     "static_input_indices",
     "suppress_tracing",
     "trace_call",
+    "trace_with_fakes",
     "unbacked_or_symbolic",
     "without_autograd_keys",
     "written_arguments",
@@ -176,6 +179,30 @@ def trace_call(
     mode = "symbolic" if dynamic else "fake"
     trace = make_fx(functional, decomposition_table=dict(decompositions), tracing_mode=mode, _allow_non_fake_inputs=True)
     return trace(*tensors)
+
+
+def trace_with_fakes(
+    function: Callable[..., Any], fakes: Sequence[Any], decompositions: Mapping[OpOverload, Decomposition]
+) -> torch.fx.GraphModule:
+    """Trace a function of fake tensors that a graph already has, symbolic sizes included, to a functional graph."""
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    functional = torch.func.functionalize(function, remove="mutations")
+    mode = next((f.fake_mode for f in fakes if is_fake(f)), contextlib.nullcontext())
+    with mode:
+        trace = make_fx(
+            functional, decomposition_table=dict(decompositions), tracing_mode="real", _allow_non_fake_inputs=True
+        )
+        return trace(*fakes)
+
+
+def dense_form(operator: HigherOrderOperator) -> Callable[..., Any] | None:
+    """The function of plain operators that flex attention stands for; None for other operators.
+
+    Its backward is not here: on the CPU PyTorch refuses to differentiate flex attention.
+    """
+    flex = importlib.import_module("torch._higher_order_ops.flex_attention")
+    return flex.sdpa_dense if operator is flex.flex_attention else None
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from torch import fx
 
+from bringup.passes.attention_regions import InlineAttentionRegions
 from bringup.passes.common_subexpressions import MergeCommonSubexpressions
 from bringup.passes.constants import FoldConstants
 from bringup.passes.dead_code import RemoveDeadCode
@@ -14,7 +15,7 @@ from bringup.passes.lifts import LowerLifts
 from bringup.passes.no_ops import RemoveNoOps
 from bringup.passes.views import JoinViews
 
-__all__ = ["BEFORE_AUTOGRAD", "PIPELINE", "FoldConstants", "GraphPass", "JoinViews", "LowerInferenceRegions", "LowerLifts", "MergeCommonSubexpressions", "RemoveDeadCode", "RemoveNoOps", "run"]
+__all__ = ["BEFORE_AUTOGRAD", "PIPELINE", "FoldConstants", "GraphPass", "InlineAttentionRegions", "JoinViews", "LowerInferenceRegions", "LowerLifts", "MergeCommonSubexpressions", "RemoveDeadCode", "RemoveNoOps", "run"]
 
 GraphPass = Callable[[fx.GraphModule], fx.GraphModule]
 
