@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any
 
 from bringup_coverage.architectures.row import Architecture, assemble
-from bringup_coverage.architectures.tokens import SIZES, labelled
+from bringup_coverage.architectures.tokens import labelled, sizes
 
 
-def causal(model_type: str, **settings: Any) -> Architecture:
-    """A causal language model with its own loss."""
-    build = partial(assemble, model_type, "AutoModelForCausalLM", SIZES | settings, labelled)
+def causal(model_type: str, *, without: tuple[str, ...] = (), **settings: Any) -> Architecture:
+    """A causal language model with its own loss; `without` names common sizes that its configuration refuses."""
+    build = partial(assemble, model_type, "AutoModelForCausalLM", sizes(*without) | settings, labelled)
     return Architecture(model_type, "decoder", build)
 
 
@@ -61,5 +61,5 @@ DECODERS: tuple[Architecture, ...] = (
     causal("stablelm", **GROUPED),
     causal("starcoder2", sliding_window=8, **GROUPED),
     causal("xglm", d_model=32, ffn_dim=48, num_layers=2, attention_heads=4),
-    causal("xlnet", d_inner=48, d_head=8, mem_len=None),
+    causal("xlnet", without=("max_position_embeddings",), d_inner=48, d_head=8, mem_len=None),
 )

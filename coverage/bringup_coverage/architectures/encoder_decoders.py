@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from bringup_coverage.architectures.row import Architecture, assemble
-from bringup_coverage.architectures.tokens import SIZES, translated
+from bringup_coverage.architectures.row import Architecture, Inputs, assemble
+from bringup_coverage.architectures.tokens import SIZES, identifiers, translated
 
 WIDTHS: dict[str, Any] = {
     "d_model": 32,
@@ -36,10 +36,15 @@ T5: dict[str, Any] = {
 _COMMON = ("vocab_size", "max_position_embeddings", "pad_token_id", "bos_token_id", "eos_token_id", "use_cache")
 
 
-def translator(model_type: str, **settings: Any) -> Architecture:
+def _both_sides(config: Any) -> dict[str, Any]:
+    inputs = translated(config)
+    return {**inputs, "decoder_input_ids": identifiers(*inputs["labels"].shape)}
+
+
+def translator(model_type: str, *, inputs: Inputs = translated, **settings: Any) -> Architecture:
     """A sequence-to-sequence model with its own loss."""
     common = {k: SIZES[k] for k in _COMMON}
-    build = partial(assemble, model_type, "AutoModelForSeq2SeqLM", common | settings, translated)
+    build = partial(assemble, model_type, "AutoModelForSeq2SeqLM", common | settings, inputs)
     return Architecture(model_type, "encoder-decoder", build)
 
 
@@ -60,7 +65,7 @@ ENCODER_DECODERS: tuple[Architecture, ...] = (
     translator("bigbird_pegasus", attention_type="original_full", **WIDTHS),
     translator("blenderbot", **WIDTHS),
     translator("blenderbot-small", **WIDTHS),
-    translator("fsmt", src_vocab_size=99, tgt_vocab_size=99, **WIDTHS),
+    translator("fsmt", inputs=_both_sides, src_vocab_size=99, tgt_vocab_size=99, **WIDTHS),
     translator("led", attention_window=8, max_encoder_position_embeddings=64, max_decoder_position_embeddings=64, **WIDTHS),
     translator("longt5", local_radius=4, global_block_size=4, **T5),
     translator("m2m_100", **WIDTHS),

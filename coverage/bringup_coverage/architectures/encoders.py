@@ -6,14 +6,19 @@ from functools import partial
 from typing import Any
 
 from bringup_coverage.architectures.row import BATCH, LENGTH, VOCABULARY, Architecture, Inputs, assemble
-from bringup_coverage.architectures.tokens import SIZES, labelled, masked
+from bringup_coverage.architectures.tokens import labelled, masked, sizes, unmasked
 
 
 def encoder(
-    model_type: str, *, head: str = "AutoModelForMaskedLM", inputs: Inputs = labelled, **settings: Any
+    model_type: str,
+    *,
+    head: str = "AutoModelForMaskedLM",
+    inputs: Inputs = labelled,
+    without: tuple[str, ...] = (),
+    **settings: Any,
 ) -> Architecture:
-    """A masked language model with its own loss, or another head."""
-    return Architecture(model_type, "encoder", partial(assemble, model_type, head, SIZES | settings, inputs))
+    """A masked language model with its own loss, or another head; `without` names common sizes that its configuration refuses."""
+    return Architecture(model_type, "encoder", partial(assemble, model_type, head, sizes(*without) | settings, inputs))
 
 
 def _with_boxes(config: Any) -> dict[str, Any]:
@@ -43,17 +48,17 @@ ENCODERS: tuple[Architecture, ...] = (
     encoder("esm", token_dropout=False, mask_token_id=4, position_embedding_type="rotary"),
     encoder("flaubert"),
     encoder("fnet", type_vocab_size=2),
-    encoder("funnel", block_sizes=[1, 1], num_decoder_layers=1, d_head=8, d_inner=48),
+    encoder("funnel", without=("num_hidden_layers",), block_sizes=[1, 1], num_decoder_layers=1, d_head=8, d_inner=48),
     encoder("ibert"),
     encoder("layoutlm", **BOXES),
-    encoder("lilt", head="AutoModelForTokenClassification", num_labels=VOCABULARY, channel_shrink_ratio=2, **BOXES),
+    encoder("lilt", head="AutoModelForTokenClassification", num_labels=VOCABULARY, hidden_size=48, channel_shrink_ratio=2, **BOXES),
     encoder("longformer", attention_window=8),
     encoder("luke", entity_vocab_size=10, entity_emb_size=16),
     encoder("megatron-bert"),
     encoder("mobilebert", embedding_size=16, intra_bottleneck_size=16, true_hidden_size=16, num_feedforward_networks=2),
     encoder("modernbert", local_attention=8, cls_token_id=1, sep_token_id=2),
-    encoder("mpnet", relative_attention_num_buckets=8),
-    encoder("nystromformer", segment_means_seq_len=16, num_landmarks=4, conv_kernel_size=5),
+    encoder("mpnet"),
+    encoder("nystromformer", inputs=unmasked, segment_means_seq_len=16, num_landmarks=4, conv_kernel_size=5),
     encoder("rembert", input_embedding_size=16, output_embedding_size=16),
     encoder("roberta"),
     encoder("roberta-prelayernorm"),

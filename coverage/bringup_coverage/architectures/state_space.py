@@ -39,7 +39,7 @@ STATE_SPACE: tuple[Architecture, ...] = (
     recurrent("qwen3_next", num_key_value_heads=2, head_dim=8, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=24, shared_expert_intermediate_size=24, **_LINEAR, **_DELTA),
     recurrent("recurrent_gemma", num_key_value_heads=2, lru_width=32, attention_window_size=8, block_types=["recurrent", "attention"]),
     recurrent("rwkv", inputs=unmasked, attention_hidden_size=32, context_length=64, rescale_every=0),
-    recurrent("xlstm", inputs=unmasked, embedding_dim=32, num_heads=4, num_blocks=2, chunk_size=8, ffn_round_up_to_multiple_of=8, mode="train", return_last_states=False),
-    recurrent("zamba", n_mamba_heads=2, attention_head_dim=16, attn_layer_period=2, attn_layer_offset=1, use_mamba_kernels=False, mamba_dt_rank=4, **_HYBRID | {"num_key_value_heads": 4}),
+    recurrent("xlstm", inputs=unmasked, embedding_dim=32, num_heads=4, num_blocks=2, chunk_size=8, ffn_round_up_to_multiple_of=8, mode="inference"),
+    recurrent("zamba", n_mamba_heads=2, attention_head_dim=16, layers_block_type=["linear_attention", "hybrid"], use_mamba_kernels=False, mamba_dt_rank=4, **_HYBRID | {"num_key_value_heads": 4}),
     recurrent("zamba2", mamba_ngroups=1, n_mamba_heads=4, chunk_size=8, use_mamba_kernels=False, layers_block_type=["mamba", "hybrid"], adapter_rank=4, **_HYBRID | {"num_key_value_heads": 4}),
 )

@@ -20,6 +20,11 @@ SIZES: dict[str, Any] = {
 }
 """The common names; a configuration that calls them otherwise maps them."""
 
+def sizes(*without: str) -> dict[str, Any]:
+    """The common sizes, less those named."""
+    return {k: v for k, v in SIZES.items() if k not in without}
+
+
 FIRST_TOKEN = 5
 """Tokens below it are special."""
 

@@ -46,6 +46,12 @@ def segmented(_: Any) -> dict[str, Any]:
     return {"pixel_values": pixels(), "labels": torch.randint(0, LABELS, (BATCH, SIDE, SIDE))}
 
 
+def _larger(_: Any) -> dict[str, Any]:
+    import torch
+
+    return {"pixel_values": pixels(BATCH, 3, 2 * SIDE, 2 * SIDE), "labels": torch.arange(BATCH) % LABELS}
+
+
 def _film(_: Any) -> dict[str, Any]:
     import torch
 
@@ -89,7 +95,7 @@ VISION: tuple[Architecture, ...] = (
         patch_padding=[2, 1],
         embed_dim=[16, 32],
         num_heads=[1, 2],
-        depth=[1, 1],
+        depth=[1, 2],
         mlp_ratio=[2.0, 2.0],
         attention_drop_rate=[0.0, 0.0],
         drop_rate=[0.0, 0.0],
@@ -104,24 +110,24 @@ VISION: tuple[Architecture, ...] = (
         stride_q=[1, 1],
     ),
     vision("data2vec-vision", use_auxiliary_head=False, out_indices=[0, 1, 1, 1], **TRANSFORMER),
-    vision("deit", **TRANSFORMER),
+    vision("deit", head="DeiTForImageClassification", **TRANSFORMER),
     vision("dinov2", **TRANSFORMER),
     vision("dinov2_with_registers", num_register_tokens=2, **TRANSFORMER),
-    vision("dinov3_vit", num_register_tokens=2, **TRANSFORMER),
+    vision("dinov3_vit", head="AutoModel", inputs=unlabelled, num_register_tokens=2, **TRANSFORMER),
     vision(
         "dpt",
         head="AutoModelForDepthEstimation",
         inputs=unlabelled,
-        backbone_out_indices=[0, 0, 1, 1],
+        backbone_out_indices=[0, 1, 2, 3],
         neck_hidden_sizes=[8, 8, 16, 16],
         fusion_hidden_size=16,
-        **TRANSFORMER,
+        **TRANSFORMER | {"num_hidden_layers": 4},
     ),
     vision(
         "efficientnet",
         image_size=SIDE,
         kernel_sizes=[3, 5],
-        in_channels=[8, 8],
+        in_channels=[32, 8],
         out_channels=[8, 16],
         strides=[1, 2],
         num_block_repeats=[1, 1],
@@ -146,6 +152,7 @@ VISION: tuple[Architecture, ...] = (
     vision("ijepa", **TRANSFORMER),
     vision(
         "levit",
+        head="LevitForImageClassification",
         image_size=SIDE,
         patch_size=4,
         hidden_sizes=[16, 32],
@@ -166,7 +173,7 @@ VISION: tuple[Architecture, ...] = (
         num_attention_heads=2,
         expand_ratio=2.0,
     ),
-    vision("mobilevitv2", image_size=SIDE, base_attn_unit_dims=[16, 24, 32], width_multiplier=0.25, n_attn_blocks=[1, 1, 1]),
+    vision("mobilevitv2", image_size=2 * SIDE, inputs=_larger, base_attn_unit_dims=[16, 24, 32], width_multiplier=0.25, n_attn_blocks=[1, 1, 1]),
     vision("poolformer", depths=[1, 1], hidden_sizes=[16, 32], patch_sizes=[7, 3], strides=[4, 2], padding=[2, 1], num_encoder_blocks=2),
     vision(
         "pvt",
