@@ -16,12 +16,17 @@ TABLE = Decompositions("complex_numbers")
 aten = torch.ops.aten
 
 
+def as_real(self: torch.Tensor) -> torch.Tensor:
+    """The pairs of real numbers of a complex tensor; an input or a tangent of a graph may carry a conjugate bit, which clone resolves."""
+    return aten.view_as_real(aten.clone(self) if self.is_conj() else self)
+
+
 @TABLE.register("aten::_conj_physical", "aten::_conj", "aten::_conj_copy")
 def _conj(self: torch.Tensor) -> torch.Tensor:
     """_conj(Tensor(a) self) -> Tensor(a)"""
     if not self.is_complex():
         return aten.view(self, self.shape) if self.is_contiguous() else aten.clone(self)
-    parts = aten.view_as_real(self)
+    parts = as_real(self)
     index = aten.arange(2, dtype=parts.dtype, device=self.device)
     return aten.view_as_complex(parts * (1 - 2 * index))
 
@@ -46,7 +51,7 @@ def view_as_complex_copy(self: torch.Tensor) -> torch.Tensor:
 
 def parts_of(self: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The real and the imaginary part of a complex tensor, as views."""
-    parts = aten.view_as_real(self)
+    parts = as_real(self)
     return aten.select(parts, -1, 0), aten.select(parts, -1, 1)
 
 

@@ -40,6 +40,6 @@ STATE_SPACE: tuple[Architecture, ...] = (
     recurrent("recurrent_gemma", num_key_value_heads=2, lru_width=32, attention_window_size=8, block_types=["recurrent", "attention"]),
     recurrent("rwkv", inputs=unmasked, attention_hidden_size=32, context_length=64, rescale_every=0),
     recurrent("xlstm", inputs=unmasked, embedding_dim=32, num_heads=4, num_blocks=2, chunk_size=8, ffn_round_up_to_multiple_of=8, mode="inference"),
-    recurrent("zamba", n_mamba_heads=2, attention_head_dim=16, layers_block_type=["linear_attention", "hybrid"], use_mamba_kernels=False, mamba_dt_rank=4, **_HYBRID | {"num_key_value_heads": 4}),
+    recurrent("zamba", n_mamba_heads=2, attention_head_dim=16, num_hidden_layers=3, layers_block_type=["linear_attention", "hybrid", "hybrid"], use_mamba_kernels=False, mamba_dt_rank=4, **_HYBRID | {"num_key_value_heads": 4}),
     recurrent("zamba2", mamba_ngroups=1, n_mamba_heads=4, chunk_size=8, use_mamba_kernels=False, layers_block_type=["mamba", "hybrid"], adapter_rank=4, **_HYBRID | {"num_key_value_heads": 4}),
 )

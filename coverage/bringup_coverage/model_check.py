@@ -1,0 +1,177 @@
+"""One architecture on a backend, compared with eager.
+
+Policy: a tensor is equal to eager's when dtype and shape are eager's and no element is further off than `TOLERANCE` times
+the tensor's own largest magnitude, plus `FLOOR` times the largest magnitude of its group (outputs, gradients, state), below which
+a whole model's result is rounding noise: the gradient of a key's bias is zero but for it. Where that fails, `accuracy.mismatch`
+decides against float64, on tensors scaled to magnitude one. A whole compiled model adds up the differences of many operators, hence
+wider tolerances than a single operator's.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import torch
+
+from bringup import recording
+from bringup.recorder import Report
+from bringup_coverage.accuracy import mismatch
+from bringup_coverage.architectures.row import Architecture
+from bringup_coverage.model_run import Results, run, widened
+
+TOLERANCE = 1e-4
+FLOOR = 1e-6
+BASELINE = "aot_eager"
+"""PyTorch's own backend without a compiler: what fails on it, too, is no fault of a backend."""
+
+
+@dataclass(frozen=True)
+class ModelOutcome:
+    """What an architecture gave.
+
+    Attributes:
+        case: its model type.
+        kind: its kind.
+        status: pass, fallback (right, but partly on the host), fail, error, excluded, crash or timeout.
+        detail: for anything but a pass, what went wrong first.
+        fallbacks: what ran on the host: operator, reason, detail, count.
+        programs: how many graphs were compiled; zero on another backend than bringup.
+        seconds: processor time.
+    """
+
+    case: str
+    kind: str
+    status: str
+    detail: str = ""
+    fallbacks: tuple[dict[str, Any], ...] = ()
+    programs: int = 0
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The outcome as plain data."""
+        return {**asdict(self), "fallbacks": list(self.fallbacks)}
+
+
+def check(architecture: Architecture, backend: str, options: dict[str, Any]) -> ModelOutcome:
+    """Run an architecture on a backend; what fails is tried in eager again and on the baseline, which may exclude it."""
+    started = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outcome = _check(architecture, backend, options)
+        if outcome.status in ("fail", "error"):
+            reason = _excuse(architecture, backend)
+            if reason:
+                outcome = replace(outcome, status="excluded", detail=f"{reason} (on {backend}: {outcome.detail})")
+    return replace(outcome, seconds=round(time.process_time() - started, 2))
+
+
+def _check(architecture: Architecture, backend: str, options: dict[str, Any]) -> ModelOutcome:
+    report = Report()
+    case, kind = architecture.model_type, architecture.kind
+    try:
+        expected = run(architecture.build())
+    except Exception as error:
+        return ModelOutcome(case, kind, "error", f"in eager: {_said(error)}")
+    try:
+        with recording() as report:
+            actual = _compiled(architecture, backend, options)
+        why = compare(actual, expected, architecture)
+    except Exception as error:
+        return ModelOutcome(case, kind, "error", _said(error), _fallbacks(report), len(report.programs))
+    if why is None and backend == "bringup" and not report.programs:
+        return ModelOutcome(case, kind, "error", "Dynamo compiled no graph")
+    fallbacks = _fallbacks(report)
+    status, detail = ("fail", why) if why is not None else ("pass", "")
+    if fallbacks and why is None:
+        status, detail = "fallback", ", ".join(dict.fromkeys(f["operator"] for f in fallbacks))
+    return ModelOutcome(case, kind, status, detail, fallbacks, len(report.programs))
+
+
+def _compiled(architecture: Architecture, backend: str, options: dict[str, Any]) -> Results:
+    torch.compiler.reset()
+    extra = {"options": options} if options else {}
+    return run(architecture.build(), lambda model: torch.compile(model, backend=backend, **extra))
+
+
+def _excuse(architecture: Architecture, backend: str) -> str | None:
+    """Why no backend can be held to this architecture, or None."""
+    try:
+        expected = run(architecture.build())
+        why = compare(run(architecture.build()), expected, architecture)
+    except Exception as error:
+        return f"eager fails: {_said(error)}"
+    if why is not None:
+        return f"eager differs from itself: {why}"
+    if backend == BASELINE:
+        return None
+    try:
+        why = compare(_compiled(architecture, BASELINE, {}), expected, architecture)
+    except Exception as error:
+        why = _said(error)
+    return None if why is None else f"also fails under {BASELINE}: {why}"
+
+
+def compare(actual: Results, expected: Results, architecture: Architecture) -> str | None:
+    """The first tensor that is not equal to eager's, and how, or None."""
+    exact: Results | None = None
+    for group, theirs in expected.items():
+        ours = actual[group]
+        largest = max((_magnitude(t) for t in theirs.values()), default=0.0)
+        for name in dict.fromkeys([*theirs, *ours]):
+            a, e = ours.get(name), theirs.get(name)
+            if a is None or e is None:
+                if _is_something(a) or _is_something(e):
+                    return f"{group} {name}: {'missing' if a is None else 'eager has none'}"
+                continue
+            if near(a, e, FLOOR * largest):
+                continue
+            exact = exact if exact is not None else _exact(architecture)
+            why = _against_float64(a, e, exact.get(group, {}).get(name))
+            if why is not None:
+                return f"{group} {name}: {why} (largest {_magnitude(e):.3g})"
+    return None
+
+
+def near(a: torch.Tensor, e: torch.Tensor, floor: float) -> bool:
+    """Whether `a` is within the tolerance of eager's `e`; integers must be equal."""
+    if a.dtype != e.dtype or a.shape != e.shape:
+        return False
+    if not e.is_floating_point() and not e.is_complex():
+        return bool(torch.equal(a, e))
+    return bool(torch.allclose(a, e, rtol=0.0, atol=TOLERANCE * _magnitude(e) + floor, equal_nan=True))
+
+
+def _against_float64(a: torch.Tensor, e: torch.Tensor, exact: torch.Tensor | None) -> str | None:
+    scale = _magnitude(e) or 1.0
+    if not e.is_floating_point() and not e.is_complex():
+        return mismatch(a, e)
+    reference = None if exact is None else (lambda: exact / scale)
+    why = mismatch(a / scale, e / scale, reference)
+    return None if why is None else why.removeprefix("result 0: ")
+
+
+def _exact(architecture: Architecture) -> Results:
+    try:
+        return run(widened(architecture.build()))
+    except Exception:  # a model that makes float32 tensors itself has no reference; the tolerances alone decide
+        return {}
+
+
+def _magnitude(tensor: torch.Tensor) -> float:
+    finite = tensor[torch.isfinite(tensor)] if tensor.numel() else tensor
+    return float(finite.abs().max()) if finite.numel() else 0.0
+
+
+def _is_something(tensor: torch.Tensor | None) -> bool:
+    return tensor is not None and bool(tensor.any())
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).strip()[:600]}"
+
+
+def _fallbacks(report: Report) -> tuple[dict[str, Any], ...]:
+    return tuple({k: row[k] for k in ("operator", "reason", "detail", "source", "count")} for row in report.fallbacks)
