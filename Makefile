@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test conformance lint wheel-check bench field-cases models clean help
+.PHONY: golden demo test conformance lint wheel-check bench field-cases models clean help
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -30,6 +30,9 @@ lint: $(VENV)/ready  ## ruff, mypy strict, pyright
 
 conformance: $(VENV)/ready  ## every OpInfo against eager: the full sweep, resumable
 	$(BIN)/bringup conformance --dtypes float32,bfloat16,int64,bool,complex64 --jobs $(JOBS) --output .conformance/outcomes.json
+
+golden: $(VENV)/ready  ## the same, required kernels only, accepted as the golden list
+	$(BIN)/bringup conformance --dtypes float32,bfloat16,int64,bool,complex64 --jobs $(JOBS) --accept tests/golden/conformance.txt
 
 models: $(VENV)/ready  ## the transformers architectures against eager
 	$(BIN)/bringup models --jobs $(JOBS)

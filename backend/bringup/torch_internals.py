@@ -31,6 +31,7 @@ __all__ = [
     "is_collective",
     "is_composite_implicit",
     "is_fake",
+    "load_prims",
     "memory_key",
     "overload_name",
     "pytorch_decompositions",
@@ -66,6 +67,11 @@ def find_overload(name: str) -> OpOverload | None:
     if packet is None or (overload or "default") not in packet.overloads():
         return None
     return getattr(packet, overload or "default")
+
+
+def load_prims() -> None:
+    """Register the ``prims::`` operators."""
+    importlib.import_module("torch._prims")
 
 
 def registered_names(namespace: str) -> list[str]:

@@ -1,11 +1,4 @@
-"""One architecture on a backend, compared with eager.
-
-Policy: a tensor is equal to eager's when dtype and shape are eager's and no element is further off than `TOLERANCE` times
-the tensor's own largest magnitude, plus `FLOOR` times the largest magnitude of its group (outputs, gradients, state), below which
-a whole model's result is rounding noise: the gradient of a key's bias is zero but for it. Where that fails, `accuracy.mismatch`
-decides against float64, on tensors scaled to magnitude one. A whole compiled model adds up the differences of many operators, hence
-wider tolerances than a single operator's.
-"""
+"""One architecture on a backend, compared with eager; `model_compare` has the policy."""
 
 from __future__ import annotations
 
@@ -18,12 +11,10 @@ import torch
 
 from bringup import recording
 from bringup.recorder import Report
-from bringup_coverage.accuracy import mismatch
 from bringup_coverage.architectures.row import Architecture
-from bringup_coverage.model_run import Results, run, widened
+from bringup_coverage.model_compare import compare
+from bringup_coverage.model_run import Results, run
 
-TOLERANCE = 1e-4
-FLOOR = 1e-6
 BASELINE = "aot_eager"
 """PyTorch's own backend without a compiler: what fails on it, too, is no fault of a backend."""
 
@@ -56,7 +47,10 @@ class ModelOutcome:
 
 
 def check(architecture: Architecture, backend: str, options: dict[str, Any]) -> ModelOutcome:
-    """Run an architecture on a backend; what fails is tried in eager again and on the baseline, which may exclude it."""
+    """Run an architecture on a backend.
+
+    What fails is tried in eager again and on the baseline, which may exclude it.
+    """
     started = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -112,61 +106,6 @@ def _excuse(architecture: Architecture, backend: str) -> str | None:
     except Exception as error:
         why = _said(error)
     return None if why is None else f"also fails under {BASELINE}: {why}"
-
-
-def compare(actual: Results, expected: Results, architecture: Architecture) -> str | None:
-    """The first tensor that is not equal to eager's, and how, or None."""
-    exact: Results | None = None
-    for group, theirs in expected.items():
-        ours = actual[group]
-        largest = max((_magnitude(t) for t in theirs.values()), default=0.0)
-        for name in dict.fromkeys([*theirs, *ours]):
-            a, e = ours.get(name), theirs.get(name)
-            if a is None or e is None:
-                if _is_something(a) or _is_something(e):
-                    return f"{group} {name}: {'missing' if a is None else 'eager has none'}"
-                continue
-            if near(a, e, FLOOR * largest):
-                continue
-            exact = exact if exact is not None else _exact(architecture)
-            why = _against_float64(a, e, exact.get(group, {}).get(name))
-            if why is not None:
-                return f"{group} {name}: {why} (largest {_magnitude(e):.3g})"
-    return None
-
-
-def near(a: torch.Tensor, e: torch.Tensor, floor: float) -> bool:
-    """Whether `a` is within the tolerance of eager's `e`; integers must be equal."""
-    if a.dtype != e.dtype or a.shape != e.shape:
-        return False
-    if not e.is_floating_point() and not e.is_complex():
-        return bool(torch.equal(a, e))
-    return bool(torch.allclose(a, e, rtol=0.0, atol=TOLERANCE * _magnitude(e) + floor, equal_nan=True))
-
-
-def _against_float64(a: torch.Tensor, e: torch.Tensor, exact: torch.Tensor | None) -> str | None:
-    scale = _magnitude(e) or 1.0
-    if not e.is_floating_point() and not e.is_complex():
-        return mismatch(a, e)
-    reference = None if exact is None else (lambda: exact / scale)
-    why = mismatch(a / scale, e / scale, reference)
-    return None if why is None else why.removeprefix("result 0: ")
-
-
-def _exact(architecture: Architecture) -> Results:
-    try:
-        return run(widened(architecture.build()))
-    except Exception:  # a model that makes float32 tensors itself has no reference; the tolerances alone decide
-        return {}
-
-
-def _magnitude(tensor: torch.Tensor) -> float:
-    finite = tensor[torch.isfinite(tensor)] if tensor.numel() else tensor
-    return float(finite.abs().max()) if finite.numel() else 0.0
-
-
-def _is_something(tensor: torch.Tensor | None) -> bool:
-    return tensor is not None and bool(tensor.any())
 
 
 def _said(error: Exception) -> str:

@@ -52,12 +52,18 @@ def _lost(architecture: Architecture, status: str, detail: str) -> ModelOutcome:
 def sweep_models(
     settings: ModelSettings, only: str, path: Path, *, jobs: int, timeout: float, fresh: bool = False
 ) -> list[dict[str, Any]]:
-    """Run the architectures that the journal at `path` has no outcome of; returns the outcomes of all selected ones, in order."""
+    """Run the architectures that the journal at `path` has no outcome of; returns the outcomes of all selected ones."""
     journal = Journal(path, settings.to_dict(), fresh=fresh)
     wanted = selected(only)
     todo = [a for a in wanted if a.model_type not in journal.rows]
     _warm_up(settings.backend)
-    columns = (TextColumn("models"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    columns = (
+        TextColumn("models"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("", total=len(wanted), completed=len(wanted) - len(todo))
         for outcome in run_isolated(todo, partial(_run, settings), _lost, jobs=jobs, timeout=timeout):
@@ -71,4 +77,4 @@ def _warm_up(backend: str) -> None:
     import transformers
 
     transformers.logging.set_verbosity_error()
-    torch.compile(torch.neg, backend=backend)(torch.ones(2))
+    torch.compile(torch.nn.Linear(2, 2), backend=backend)(torch.ones(2, 2)).sum().backward()

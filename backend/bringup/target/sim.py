@@ -18,15 +18,15 @@ _TABLE: tuple[tuple[Engine, frozenset[torch.dtype], str], ...] = (
     # products
     (_MATRIX, NUMBER, "mm bmm convolution _fft_c2c"),
     # factorisations
-    (_MATRIX, FLOAT | COMPLEX, "linalg_cholesky_ex linalg_lu_factor_ex linalg_qr linalg_solve_triangular"),
-    (_MATRIX, FLOAT | COMPLEX, "_linalg_svd _linalg_eigh linalg_eig"),
+    (_MATRIX, FLOAT | COMPLEX, "linalg_cholesky_ex linalg_lu_factor_ex geqrf linalg_ldl_factor_ex"),
+    (_MATRIX, FLOAT | COMPLEX, "linalg_solve_triangular _linalg_svd _linalg_eigh linalg_eig"),
     # creation, views and movement
     (_MEMORY, ANY, "full arange.start_step empty_strided"),
     (_MEMORY, ANY, "view view.dtype permute expand slice.Tensor select.int squeeze.dims unsqueeze as_strided"),
     (_MEMORY, ANY, "detach view_as_real view_as_complex"),
     (_MEMORY, ANY, "clone _to_copy copy_ set_.source_Tensor cat constant_pad_nd flip"),
     (_MEMORY, ANY, "index.Tensor index_put gather scatter.src scatter_add scatter_reduce.two"),
-    (_MEMORY, ANY, "nonzero _local_scalar_dense"),
+    (_MEMORY, ANY, "nonzero _local_scalar_dense _linalg_check_errors"),
     # elementwise, one operand
     (_VECTOR, NUMBER, "abs neg sign"),
     (_VECTOR, REAL, "floor ceil trunc round"),

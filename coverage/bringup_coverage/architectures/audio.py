@@ -72,7 +72,14 @@ WAVE: dict[str, Any] = {
 }
 """As wav2vec 2.0 and its descendants call them."""
 
-_SPEECH: dict[str, Any] = {"vocab_size": 99, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "use_cache": False, **WIDTHS}
+_SPEECH: dict[str, Any] = {
+    "vocab_size": 99,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+    "use_cache": False,
+    **WIDTHS,
+}
 
 
 def recogniser(model_type: str, **settings: Any) -> Architecture:
@@ -123,7 +130,17 @@ AUDIO: tuple[Architecture, ...] = (
         sampling_rate=2400,
     ),
     recogniser("hubert"),
-    audio("moonshine", head="AutoModelForSpeechSeq2Seq", inputs=_moonshine, encoder_num_hidden_layers=2, decoder_num_hidden_layers=2, encoder_num_attention_heads=4, decoder_num_attention_heads=4, decoder_start_token_id=1, **SIZES),
+    audio(
+        "moonshine",
+        head="AutoModelForSpeechSeq2Seq",
+        inputs=_moonshine,
+        encoder_num_hidden_layers=2,
+        decoder_num_hidden_layers=2,
+        encoder_num_attention_heads=4,
+        decoder_num_attention_heads=4,
+        decoder_start_token_id=1,
+        **SIZES,
+    ),
     recogniser("sew"),
     recogniser("sew-d", position_buckets=8),
     audio(
@@ -140,7 +157,14 @@ AUDIO: tuple[Architecture, ...] = (
     recogniser("unispeech"),
     recogniser("unispeech-sat"),
     recogniser("wav2vec2"),
-    audio("wav2vec2-bert", head="AutoModelForCTC", inputs=_frames_first, feature_projection_input_dim=BINS, conv_depthwise_kernel_size=3, **SIZES),
+    audio(
+        "wav2vec2-bert",
+        head="AutoModelForCTC",
+        inputs=_frames_first,
+        feature_projection_input_dim=BINS,
+        conv_depthwise_kernel_size=3,
+        **SIZES,
+    ),
     recogniser("wav2vec2-conformer", conv_depthwise_kernel_size=3),
     recogniser("wavlm", num_buckets=8, max_bucket_distance=16),
     audio(

@@ -9,6 +9,7 @@ from bringup_coverage.architectures.encoders import ENCODERS
 from bringup_coverage.architectures.experts import EXPERTS
 from bringup_coverage.architectures.multimodal import MULTIMODAL
 from bringup_coverage.architectures.row import Architecture
+from bringup_coverage.architectures.stages import STAGES
 from bringup_coverage.architectures.state_space import STATE_SPACE
 from bringup_coverage.architectures.vision import VISION
 
@@ -17,6 +18,7 @@ ARCHITECTURES: tuple[Architecture, ...] = (
     *ENCODERS,
     *ENCODER_DECODERS,
     *VISION,
+    *STAGES,
     *AUDIO,
     *MULTIMODAL,
     *EXPERTS,

@@ -66,7 +66,9 @@ ENCODER_DECODERS: tuple[Architecture, ...] = (
     translator("blenderbot", **WIDTHS),
     translator("blenderbot-small", **WIDTHS),
     translator("fsmt", inputs=_both_sides, src_vocab_size=99, tgt_vocab_size=99, **WIDTHS),
-    translator("led", attention_window=8, max_encoder_position_embeddings=64, max_decoder_position_embeddings=64, **WIDTHS),
+    translator(
+        "led", attention_window=8, max_encoder_position_embeddings=64, max_decoder_position_embeddings=64, **WIDTHS
+    ),
     translator("longt5", local_radius=4, global_block_size=4, **T5),
     translator("m2m_100", **WIDTHS),
     translator("marian", **WIDTHS),

@@ -17,7 +17,10 @@ def encoder(
     without: tuple[str, ...] = (),
     **settings: Any,
 ) -> Architecture:
-    """A masked language model with its own loss, or another head; `without` names common sizes that its configuration refuses."""
+    """A masked language model with its own loss, or another head.
+
+    `without` names common sizes that its configuration refuses.
+    """
     return Architecture(model_type, "encoder", partial(assemble, model_type, head, sizes(*without) | settings, inputs))
 
 
@@ -37,11 +40,26 @@ ENCODERS: tuple[Architecture, ...] = (
     encoder("bert-generation", head="AutoModelForCausalLM", is_decoder=True),
     encoder("big_bird", attention_type="original_full"),
     encoder("camembert"),
-    encoder("canine", head="AutoModelForTokenClassification", num_labels=3, inputs=masked, num_hash_buckets=64, local_transformer_stride=8, downsampling_rate=2),
+    encoder(
+        "canine",
+        head="AutoModelForTokenClassification",
+        num_labels=3,
+        inputs=masked,
+        num_hash_buckets=64,
+        local_transformer_stride=8,
+        downsampling_rate=2,
+    ),
     encoder("convbert", embedding_size=16, conv_kernel_size=3),
     encoder("data2vec-text"),
     encoder("deberta", pooler_hidden_size=32, **RELATIVE),
-    encoder("deberta-v2", pooler_hidden_size=32, position_buckets=8, share_att_key=True, norm_rel_ebd="layer_norm", **RELATIVE),
+    encoder(
+        "deberta-v2",
+        pooler_hidden_size=32,
+        position_buckets=8,
+        share_att_key=True,
+        norm_rel_ebd="layer_norm",
+        **RELATIVE,
+    ),
     encoder("distilbert", hidden_dim=48),
     encoder("electra", embedding_size=16),
     encoder("ernie"),
@@ -51,7 +69,14 @@ ENCODERS: tuple[Architecture, ...] = (
     encoder("funnel", without=("num_hidden_layers",), block_sizes=[1, 1], num_decoder_layers=1, d_head=8, d_inner=48),
     encoder("ibert"),
     encoder("layoutlm", **BOXES),
-    encoder("lilt", head="AutoModelForTokenClassification", num_labels=VOCABULARY, hidden_size=48, channel_shrink_ratio=2, **BOXES),
+    encoder(
+        "lilt",
+        head="AutoModelForTokenClassification",
+        num_labels=VOCABULARY,
+        hidden_size=48,
+        channel_shrink_ratio=2,
+        **BOXES,
+    ),
     encoder("longformer", attention_window=8),
     encoder("luke", entity_vocab_size=10, entity_emb_size=16),
     encoder("megatron-bert"),

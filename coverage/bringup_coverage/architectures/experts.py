@@ -43,7 +43,15 @@ EXPERTS: tuple[Architecture, ...] = (
     experts("deepseek_v2", **_DEEPSEEK),
     experts("deepseek_v3", **_DEEPSEEK),
     experts("dots1", **_DEEPSEEK),
-    experts("ernie4_5_moe", moe_num_experts=4, moe_k=2, moe_intermediate_size=24, moe_num_shared_experts=1, moe_layer_start_index=1, moe_layer_end_index=1),
+    experts(
+        "ernie4_5_moe",
+        moe_num_experts=4,
+        moe_k=2,
+        moe_intermediate_size=24,
+        moe_num_shared_experts=1,
+        moe_layer_start_index=1,
+        moe_layer_end_index=1,
+    ),
     experts("flex_olmo", num_experts=4),
     experts("glm4_moe", head_dim=8, **_DEEPSEEK),
     experts("gpt_oss", head_dim=8, sliding_window=8, **_LOCAL),
@@ -52,10 +60,19 @@ EXPERTS: tuple[Architecture, ...] = (
     experts("jetmoe", kv_channels=8, num_key_value_heads=2, **_LOCAL),
     experts("minimax", head_dim=8, block_size=8, layer_types=["linear_attention", "full_attention"], **_LOCAL),
     experts("mixtral", **_LOCAL),
-    sparse_translator("nllb-moe", num_experts=4, encoder_sparse_step=1, decoder_sparse_step=1, expert_capacity=16, **WIDTHS),
+    sparse_translator(
+        "nllb-moe", num_experts=4, encoder_sparse_step=1, decoder_sparse_step=1, expert_capacity=16, **WIDTHS
+    ),
     experts("olmoe", num_experts=4),
     experts("phimoe", **_LOCAL),
     experts("qwen2_moe", shared_expert_intermediate_size=24, **_QWEN),
     experts("qwen3_moe", head_dim=8, **_QWEN),
-    sparse_translator("switch_transformers", num_experts=4, num_sparse_encoder_layers=1, num_sparse_decoder_layers=1, expert_capacity=16, **T5),
+    sparse_translator(
+        "switch_transformers",
+        num_experts=4,
+        num_sparse_encoder_layers=1,
+        num_sparse_decoder_layers=1,
+        expert_capacity=16,
+        **T5,
+    ),
 )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from bringup_coverage.architectures.row import BATCH, LENGTH, VOCABULARY, Architecture, Inputs, assemble
+from bringup_coverage.architectures.images import SIDE, TRANSFORMER, pixels
+from bringup_coverage.architectures.row import BATCH, LENGTH, Architecture, Inputs, assemble
 from bringup_coverage.architectures.tokens import SIZES, identifiers, mask
-from bringup_coverage.architectures.vision import SIDE, TRANSFORMER, pixels
 
 IMAGE_TOKEN = 98
 """Where the language model sees the image; text tokens stay below it."""
@@ -71,7 +71,12 @@ def _caption(_: Any) -> dict[str, Any]:
 def _heard(_: Any) -> dict[str, Any]:
     import torch
 
-    return {"input_ids": identifiers(), "attention_mask": mask(), "input_features": torch.randn(BATCH, 1, 64, 16), "return_loss": True}
+    return {
+        "input_ids": identifiers(),
+        "attention_mask": mask(),
+        "input_features": torch.randn(BATCH, 1, 64, 16),
+        "return_loss": True,
+    }
 
 
 def multimodal(model_type: str, *, head: str = "AutoModel", inputs: Inputs = paired, **settings: Any) -> Architecture:
@@ -93,23 +98,77 @@ MULTIMODAL: tuple[Architecture, ...] = (
     multimodal("blip", inputs=_contrastive, **_PAIR),
     multimodal("chinese_clip", inputs=_contrastive, **_PAIR),
     multimodal("clip", inputs=_contrastive, **_PAIR),
-    multimodal("clipseg", head="CLIPSegForImageSegmentation", inputs=paired, extract_layers=[0, 1], reduce_dim=8, decoder_num_attention_heads=2, decoder_intermediate_size=16, **_PAIR),
-    multimodal("flava", head="FlavaModel", image_config=TRANSFORMER, text_config=SIZES, multimodal_config={**SIZES}, image_codebook_config={}, hidden_size=32, projection_dim=16),
+    multimodal(
+        "clipseg",
+        head="CLIPSegForImageSegmentation",
+        inputs=paired,
+        extract_layers=[0, 1],
+        reduce_dim=8,
+        decoder_num_attention_heads=2,
+        decoder_intermediate_size=16,
+        **_PAIR,
+    ),
+    multimodal(
+        "flava",
+        head="FlavaModel",
+        image_config=TRANSFORMER,
+        text_config=SIZES,
+        multimodal_config={**SIZES},
+        image_codebook_config={},
+        hidden_size=32,
+        projection_dim=16,
+    ),
     multimodal("git", head="AutoModelForCausalLM", inputs=_caption, vision_config=TRANSFORMER, **SIZES),
-    multimodal("groupvit", inputs=_contrastive, text_config=TEXT, vision_config={**TRANSFORMER, "depths": [1, 1], "num_group_tokens": [4, 0], "num_output_groups": [4, 4]}, projection_dim=16, projection_intermediate_dim=16),
-    multimodal("llava", text_config={"model_type": "llama", **_LANGUAGE}, vision_config={"model_type": "clip_vision_model", **IMAGE}, vision_feature_layer=-1, **_LLAVA),
+    multimodal(
+        "groupvit",
+        inputs=_contrastive,
+        text_config=TEXT,
+        vision_config={**TRANSFORMER, "depths": [1, 1], "num_group_tokens": [4, 0], "num_output_groups": [4, 4]},
+        projection_dim=16,
+        projection_intermediate_dim=16,
+    ),
+    multimodal(
+        "llava",
+        text_config={"model_type": "llama", **_LANGUAGE},
+        vision_config={"model_type": "clip_vision_model", **IMAGE},
+        vision_feature_layer=-1,
+        **_LLAVA,
+    ),
     multimodal("lxmert", inputs=_regions, l_layers=1, x_layers=1, r_layers=1, visual_feat_dim=24, **SIZES),
     multimodal("owlvit", inputs=_contrastive, **_PAIR),
-    multimodal("paligemma", text_config={"model_type": "gemma", **_LANGUAGE, "head_dim": 8}, vision_config={"model_type": "siglip_vision_model", **IMAGE}, projection_dim=32, **_LLAVA),
+    multimodal(
+        "paligemma",
+        text_config={"model_type": "gemma", **_LANGUAGE, "head_dim": 8},
+        vision_config={"model_type": "siglip_vision_model", **IMAGE},
+        projection_dim=32,
+        **_LLAVA,
+    ),
     multimodal("siglip", inputs=_contrastive, **_PAIR),
     multimodal("vilt", inputs=_questions, **TRANSFORMER | SIZES),
-    multimodal("vipllava", text_config={"model_type": "llama", **_LANGUAGE}, vision_config={"model_type": "clip_vision_model", **IMAGE}, vision_feature_layers=[0, 1], **_LLAVA),
+    multimodal(
+        "vipllava",
+        text_config={"model_type": "llama", **_LANGUAGE},
+        vision_config={"model_type": "clip_vision_model", **IMAGE},
+        vision_feature_layers=[0, 1],
+        **_LLAVA,
+    ),
     multimodal("visual_bert", inputs=_embedded, visual_embedding_dim=24, **SIZES),
     multimodal(
         "clap",
         inputs=_heard,
         text_config=TEXT,
-        audio_config={"hidden_size": 32, "spec_size": 32, "num_mel_bins": 16, "depths": [1, 1], "num_attention_heads": [2, 4], "window_size": 4, "patch_size": 2, "patch_stride": [2, 2], "patch_embeds_hidden_size": 16, "num_classes": 3},
+        audio_config={
+            "hidden_size": 32,
+            "spec_size": 32,
+            "num_mel_bins": 16,
+            "depths": [1, 1],
+            "num_attention_heads": [2, 4],
+            "window_size": 4,
+            "patch_size": 2,
+            "patch_stride": [2, 2],
+            "patch_embeds_hidden_size": 16,
+            "num_classes": 3,
+        },
         projection_dim=16,
     ),
 )

@@ -1,4 +1,4 @@
-"""What a row of the architecture list is, and how its model is built: tiny, seeded, without anything random in its forward."""
+"""What a row of the architecture list is, and how its model is built: tiny, seeded, with a deterministic forward."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def assemble(model_type: str, head: str, settings: Mapping[str, Any], inputs: In
 
 
 def make_deterministic(config: Any) -> None:
-    """Set everything random in a configuration, and in those nested in it, to zero: dropout, dropped layers, masking, jitter."""
+    """Set dropout, dropped layers, masking and jitter to zero in a configuration and in those nested in it."""
     for name, value in list(vars(config).items()):
         if hasattr(value, "to_dict"):
             make_deterministic(value)

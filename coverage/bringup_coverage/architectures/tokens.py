@@ -20,6 +20,7 @@ SIZES: dict[str, Any] = {
 }
 """The common names; a configuration that calls them otherwise maps them."""
 
+
 def sizes(*without: str) -> dict[str, Any]:
     """The common sizes, less those named."""
     return {k: v for k, v in SIZES.items() if k not in without}

@@ -17,12 +17,18 @@ EXPECTED = ("pass", "excluded")
 @click.command(epilog="Example: bringup models --only decoder --optional-kernels --jobs 2 --list")
 @click.option("--only", default="*", help="Shell pattern of model types or kinds.")
 @click.option("--backend", default="bringup", show_default=True, help="Any backend that torch.compile knows.")
-@click.option("--optional-kernels/--required-only", default=False, show_default=True, help="Use the target's fused kernels.")
+@click.option(
+    "--optional-kernels/--required-only", default=False, show_default=True, help="Use the target's fused kernels."
+)
 @click.option("--jobs", type=int, default=os.cpu_count() or 1, show_default=True, help="Workers at a time.")
 @click.option("--timeout", type=float, default=300.0, show_default=True, help="Seconds that one architecture may take.")
-@click.option("--journal", type=click.Path(path_type=Path), default=Path(".conformance/models.jsonl"), show_default=True)
+@click.option(
+    "--journal", type=click.Path(path_type=Path), default=Path(".conformance/models.jsonl"), show_default=True
+)
 @click.option("--fresh", is_flag=True, help="Forget what an earlier run has done.")
-@click.option("--output", type=click.Path(path_type=Path), default=None, help="Write all outcomes as JSON to this file.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), default=None, help="Write all outcomes as JSON to this file."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the totals as JSON.")
 @click.option("--list", "show", is_flag=True, help="List everything that does not pass, and what ran on the host.")
 def models(
@@ -39,7 +45,8 @@ def models(
 ) -> None:
     """Run tiny transformers models through a backend and compare inference and one training step with eager.
 
-    A killed run goes on where it stopped. Exit status: 0 all pass or are excluded with a reason, 1 not, 2 usage, 3 interrupted.
+    A killed run goes on where it stopped. Exit status: 0 all pass or are excluded with a reason, 1 not, 2 usage,
+    3 interrupted.
     """
     from bringup_coverage.model_sweep import ModelSettings, selected, sweep_models
 
@@ -53,7 +60,9 @@ def models(
         raise SystemExit(3) from None
     if output is not None:
         temporary = output.with_suffix(output.suffix + ".tmp")
-        temporary.write_text(json.dumps({"settings": settings.to_dict(), "outcomes": rows}, indent=1) + "\n", encoding="utf-8")
+        temporary.write_text(
+            json.dumps({"settings": settings.to_dict(), "outcomes": rows}, indent=1) + "\n", encoding="utf-8"
+        )
         temporary.replace(output)
     totals = totals_of(rows)
     click.echo(json.dumps(totals, indent=1) if as_json else table(totals))
@@ -83,7 +92,7 @@ def table(totals: dict[str, dict[str, Any]]) -> str:
 
 
 def lines(rows: list[dict[str, Any]]) -> list[str]:
-    """Whatever does not pass, one line each, and then the operators that ran on the host with the models they did so in."""
+    """Whatever does not pass, one line each; then the operators that ran on the host, with their models."""
     shown = [
         f"{r['case']:30} {r['status']:9} {r['detail'].splitlines()[0] if r['detail'] else ''}"
         for r in rows

@@ -1,0 +1,118 @@
+"""The conformance sweep: its parts, a fast slice of it, and its last full result."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from bringup_coverage.accuracy import mismatch
+from bringup_coverage.commands.conformance import against, golden, read_golden, totals_of
+from bringup_coverage.journal import Journal
+from bringup_coverage.pool import run_isolated
+from bringup_coverage.probe import probe
+from bringup_coverage.samples import Case, cases
+
+GOLDEN = Path(__file__).parent / "golden" / "conformance.txt"
+ON_PINNED = torch.__version__.startswith("2.13")
+SLICE = 9  # every ninth case that the golden list says passes
+
+
+def _passing() -> list[Case]:
+    known = read_golden(GOLDEN)
+    return [c for c in cases(("float32", "bfloat16", "int64", "bool", "complex64")) if str(c) not in known]
+
+
+@pytest.mark.skipif(not ON_PINNED, reason="the golden list is of the pinned release")
+@pytest.mark.parametrize("part", range(4))
+def test_a_slice_of_the_sweep_passes(part: int) -> None:
+    """The first two samples of a fixed slice of the cases that the golden list says pass, on the required kernels."""
+    chosen = _passing()[4::SLICE][part::4]
+    assert len(chosen) > 30
+    wrong = []
+    for case in chosen:
+        outcome = probe(case, {"optional_kernels": False}, 2, forward_only=case.dtype != "float32")
+        if outcome.status != "pass":
+            wrong.append(f"{outcome.case}: {outcome.status} {outcome.detail}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_last_full_result_meets_the_figures() -> None:
+    """95 % of the traceable OpInfos in float32, 85 % in each other dtype, no fallback, all samples, required kernels only."""
+    lines = GOLDEN.read_text(encoding="utf-8").splitlines()
+    settings = json.loads(next(line for line in lines if line.startswith("# settings")).partition(": ")[2])
+    assert settings["samples"] is None
+    assert settings["optional_kernels"] is False
+    totals = {line.split()[2].rstrip(":"): json.loads(line.partition(": ")[2]) for line in lines if line.startswith("# totals")}
+    assert totals["float32"]["share"] >= 0.95
+    assert all(totals[d]["share"] >= 0.85 for d in ("bfloat16", "int64", "bool", "complex64"))
+
+
+def test_golden_list_round_trips(tmp_path: Path) -> None:
+    """A case passes unless the list names it; a surprise pass is a difference."""
+    rows = [
+        {"case": "add:float32", "status": "pass", "detail": ""},
+        {"case": "bad:float32", "status": "fail", "detail": "off\nby one"},
+    ]
+    path = tmp_path / "golden.txt"
+    path.write_text(golden({"torch": "x"}, totals_of(rows), rows))
+    assert read_golden(path) == {"bad:float32": "fail"}
+    assert against(rows, path) == 0
+    assert against([{**rows[1], "status": "pass"}], path) == 1
+
+
+def test_accuracy_policy() -> None:
+    """Dtype, shape and value; NaN where eager has it; no further from float64 than eager, within the factor."""
+    one = torch.ones(2)
+    assert mismatch(one, one) is None
+    assert "dtype" in str(mismatch(one.double(), one))
+    assert "shape" in str(mismatch(one[:1], one))
+    assert mismatch(one * 1.1, one) is not None
+    assert mismatch(torch.tensor([float("nan")]), torch.tensor([float("nan")])) is None
+    assert mismatch(torch.tensor([float("nan")]), torch.tensor([1.0])) is not None
+    half = torch.tensor([1.0], dtype=torch.bfloat16)
+    assert mismatch(half + 0.03, half, lambda: torch.tensor([1.02], dtype=torch.float64)) is None
+    assert mismatch(half + 0.2, half, lambda: torch.tensor([1.02], dtype=torch.float64)) is not None
+    assert "elements differ" in str(mismatch(torch.tensor([1, 2]), torch.tensor([1, 3])))
+
+
+def test_a_wrong_kernel_is_found() -> None:
+    """A planted fault in a kernel is a failing case: the check can fail."""
+    from dataclasses import replace
+
+    import bringup
+
+    sim = bringup.find_target("sim")
+    row = replace(next(k for k in sim.kernels if k.overload == "aten::sin"), implementation=lambda x: torch.sin(x) + 1e-3)
+    outcome = probe(Case("sin", "float32"), {"target": sim.with_kernels([row])}, 2)
+    assert outcome.status == "fail"
+
+
+def _work(task: str) -> str:
+    if task == "crash":
+        os._exit(7)
+    if task == "hang":
+        time.sleep(60)
+    return f"{task} done"
+
+
+def test_pool_survives_crashes_and_hangs() -> None:
+    """A dead or hanging worker is a row; the others finish."""
+    tasks = ["a", "crash", "b", "hang", "c"]
+    found = sorted(run_isolated(tasks, _work, lambda t, s, d: f"{t} {s}", jobs=2, timeout=3))
+    assert found == ["a done", "b done", "c done", "crash crash", "hang timeout"]
+
+
+def test_journal_resumes_and_ignores_a_torn_line(tmp_path: Path) -> None:
+    """What a kill cut short is run again; other settings start anew."""
+    path = tmp_path / "journal.jsonl"
+    journal = Journal(path, {"torch": "x"})
+    journal.add({"case": "a", "status": "pass"})
+    journal.add({"case": "b", "status": "fail"})
+    path.write_text(path.read_text() + '{"case": "c", "sta')
+    assert set(Journal(path, {"torch": "x"}).rows) == {"a", "b"}
+    assert Journal(path, {"torch": "y"}).rows == {}
