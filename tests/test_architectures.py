@@ -78,6 +78,13 @@ def test_comparison_takes_rounding_and_refuses_a_small_error() -> None:
     assert "gradients linear.bias" in (compare(far, expected, TOY) or "")
 
 
+def test_comparison_holds_dtypes() -> None:
+    """Equal values of another dtype are a difference."""
+    expected, actual = run(toy()), run(toy())
+    actual["inference"]["logits"] = actual["inference"]["logits"].double()
+    assert "dtype torch.float64" in (compare(actual, expected, TOY) or "")
+
+
 def test_comparison_sees_what_is_missing() -> None:
     """A gradient that one side lacks is a difference unless the other side's is zero."""
     expected, actual = run(toy()), run(toy())
@@ -114,7 +121,7 @@ def test_what_eager_cannot_repeat_is_excluded() -> None:
 
 @pytest.mark.parametrize(
     ("model_type", "optional_kernels"),
-    [("opt", False), ("opt", True), ("distilbert", True), ("resnet", True), ("mixtral", True)],
+    [("opt", False), ("opt", True), ("fnet", True), ("resnet", True), ("mixtral", True)],
 )
 def test_a_slice_of_the_suite(model_type: str, optional_kernels: bool) -> None:
     """Inference, gradients and the step are eager's."""

@@ -25,15 +25,19 @@ from bringup.decompositions import (
     linalg_solve,
     losses,
     norms,
+    padding,
     pointwise,
     pooling,
     prims,
     random,
+    ranges,
     reductions,
     rnn,
+    search,
     sorting,
     special,
     views,
+    windows,
 )
 from bringup.decompositions.pytorch import usable_entries
 from bringup.decompositions.registry import Decomposition, Decompositions, merge
@@ -60,15 +64,19 @@ FAMILIES: tuple[Decompositions, ...] = (
     linalg_solve.TABLE,
     losses.TABLE,
     norms.TABLE,
+    padding.TABLE,
     pointwise.TABLE,
     pooling.TABLE,
     prims.TABLE,
     random.TABLE,
+    ranges.TABLE,
     reductions.TABLE,
     rnn.TABLE,
+    search.TABLE,
     sorting.TABLE,
     special.TABLE,
     views.TABLE,
+    windows.TABLE,
 )
 
 

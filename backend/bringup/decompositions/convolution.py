@@ -1,7 +1,97 @@
-"""Convolutions and their gradients, unfold and fold."""
+"""Convolutions and their gradients.
+
+The gradient of a convolution to its input is the transposed convolution of the output's gradient, and the gradient to its weight is a
+convolution of the input with the output's gradient in which batch and channels change places (Dumoulin and Visin,
+"A guide to convolution arithmetic for deep learning", 2016).
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
 
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("convolution")
+aten = torch.ops.aten
+
+
+@TABLE.register("aten::convolution_overrideable")
+def convolution_overrideable(*args: Any) -> torch.Tensor:
+    """convolution_overrideable(Tensor input, Tensor weight, Tensor? bias, ...) -> Tensor"""
+    return aten.convolution(*args)
+
+
+@TABLE.register("aten::convolution_backward", "aten::convolution_backward_overrideable")
+def convolution_backward(
+    grad_output: torch.Tensor,
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    bias_sizes: Sequence[Any] | None,
+    stride: Sequence[int],
+    padding: Sequence[Any],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[Any],
+    groups: int,
+    output_mask: Sequence[bool],
+) -> tuple[torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]:
+    """convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, ...) -> (Tensor, Tensor, Tensor)"""
+    dims = weight.dim() - 2
+    stride, padding, dilation = (_spread(v, dims) for v in (stride, padding, dilation))
+    grad_input = grad_weight = grad_bias = None
+    if output_mask[0]:
+        other = aten._conj_physical(weight) if weight.is_complex() else weight
+        if transposed:
+            grad_input = aten.convolution(grad_output, other, None, stride, padding, dilation, False, [0] * dims, groups)
+            grad_input = _crop(grad_input, input.shape)  # output padding of a stride or more leaves rows that nothing reads
+        else:
+            extra = [
+                input.shape[2 + d]
+                - ((grad_output.shape[2 + d] - 1) * stride[d] - 2 * padding[d] + dilation[d] * (weight.shape[2 + d] - 1) + 1)
+                for d in range(dims)
+            ]
+            grad_input = aten.convolution(grad_output, other, None, stride, padding, dilation, True, extra, groups)
+    if output_mask[1]:
+        left, right = (grad_output, input) if transposed else (input, grad_output)
+        grad_weight = _weight_gradient(left, right, weight, stride, padding, dilation, groups, transposed)
+    if output_mask[2]:
+        grad_bias = aten.sum.dim_IntList(grad_output, [0, *range(2, grad_output.dim())])
+    return grad_input, grad_weight, grad_bias
+
+
+def _spread(values: Sequence[Any], dims: int) -> list[Any]:
+    return list(values) * dims if len(values) == 1 else list(values)
+
+
+def _weight_gradient(
+    left: torch.Tensor,
+    right: torch.Tensor,
+    weight: torch.Tensor,
+    stride: Sequence[int],
+    padding: Sequence[Any],
+    dilation: Sequence[int],
+    groups: int,
+    transposed: bool,
+) -> torch.Tensor:
+    """Correlate `left` (N, G L, ...) with `right` (N, G R, ...): the result is (G R, L, kernel)."""
+    if left.is_complex():
+        left, right = (left, aten._conj_physical(right)) if transposed else (aten._conj_physical(left), right)
+    batch, channels = left.shape[0], left.shape[1] // groups
+    spatial = list(left.shape[2:])
+    grouped = left.reshape([batch, groups, channels, *spatial])
+    order = [2, 1, 0, *range(3, grouped.dim())]
+    swapped = grouped.permute(order).reshape([channels, groups * batch, *spatial])
+    found = aten.convolution(
+        swapped, right.transpose(0, 1), None, dilation, padding, stride, False, [0] * len(spatial), groups
+    )
+    return _crop(found, weight.shape).transpose(0, 1).contiguous()
+
+
+def _crop(tensor: torch.Tensor, shape: Sequence[Any]) -> torch.Tensor:
+    """The first elements of each spatial dimension, as many as `shape` has there."""
+    for dim in range(2, tensor.dim()):
+        tensor = aten.slice.Tensor(tensor, dim, 0, shape[dim])
+    return tensor

@@ -85,24 +85,57 @@ def ormqr(self: torch.Tensor, input2: torch.Tensor, input3: torch.Tensor, left: 
     return input3 - aten.matmul(v, _times_t(v, input2, inner, adjoint_=transpose))
 
 
-@TABLE.register("aten::linalg_qr")
-def linalg_qr(A: torch.Tensor, mode: str = "reduced") -> tuple[torch.Tensor, torch.Tensor]:
-    """linalg_qr(Tensor A, str mode="reduced") -> (Tensor Q, Tensor R)"""
-    rows, columns = A.shape[-2:]
-    inner = torch.sym_min(rows, columns)
-    packed, tau = aten.geqrf(A)
-    r = triangle(packed if mode == "complete" else aten.slice(packed, -2, 0, inner), upper=True)
-    if mode == "r":
-        return aten.full([0], 0, dtype=A.dtype, device=A.device), r
-    return _reflect(packed, tau, rows if mode == "complete" else inner), r
+@TABLE.register("aten::geqrf")
+def geqrf(self: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """geqrf(Tensor self) -> (Tensor a, Tensor tau)
+
+    LAPACK's geqr2, one reflection a step (Golub and Van Loan, Matrix Computations, algorithm 5.2.1): the graph grows with the
+    smaller side of the matrix. `linalg_qr` is a kernel; only this packed form is not.
+    """
+    rows, columns = self.shape[-2:]
+    row = aten.unsqueeze(aten.arange(rows, device=self.device), -1)
+    packed, scales = self, []
+    for step in range(min(rows, columns)):
+        column = aten.slice(packed, -1, step, step + 1)
+        v, tau, beta = _reflection(aten.slice(column, -2, step, step + 1), aten.where(row > step, column, _zero(self)))
+        done, rest = aten.slice(packed, -1, 0, step), aten.slice(packed, -1, step + 1, columns)
+        turn = aten._conj_physical(tau) if self.is_complex() else tau
+        whole = v + aten._to_copy(row == step, dtype=self.dtype)
+        rest = rest - aten.mul(turn * whole, aten.matmul(adjoint(whole), rest))
+        column = aten.where(row < step, column, aten.where(row == step, beta, v))
+        packed = aten.cat([done, column, rest], -1)
+        scales.append(aten.squeeze(tau, [-1]))
+    if not scales:
+        return aten.clone(self), aten.full([*self.shape[:-2], 0], 0, dtype=self.dtype, device=self.device)
+    return packed, aten.cat(scales, -1)
+
+
+def _zero(like: torch.Tensor) -> torch.Tensor:
+    return aten.full([], 0, dtype=like.dtype, device=like.device)
+
+
+def _reflection(alpha: torch.Tensor, below: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """LAPACK's larfg: v, tau and beta with (I - tau w w^H)^H x = beta e, where x is alpha over `below` and w is 1 over v."""
+    norm = aten.sqrt(aten.sum(aten.mul(aten.abs(below), aten.abs(below)), [-2], True))
+    parts = aten.view_as_real(aten.clone(alpha)) if alpha.is_complex() else None
+    real = alpha if parts is None else aten.select(parts, -1, 0)
+    nothing = norm == 0 if parts is None else aten.bitwise_and(norm == 0, aten.select(parts, -1, 1) == 0)
+    length = aten.sqrt(aten.abs(alpha) * aten.abs(alpha) + norm * norm)
+    beta = aten._to_copy(aten.where(real < 0, length, -length), dtype=alpha.dtype)
+    one = aten.full([], 1, dtype=alpha.dtype, device=alpha.device)
+    tau = aten.where(nothing, _zero(alpha), (beta - alpha) / aten.where(nothing, one, beta))
+    return below / aten.where(nothing, one, alpha - beta), tau, aten.where(nothing, alpha, beta)
 
 
 @TABLE.register("aten::cholesky")
 def cholesky(self: torch.Tensor, upper: bool = False) -> torch.Tensor:
-    """cholesky(Tensor self, bool upper=False) -> Tensor"""
+    """cholesky(Tensor self, bool upper=False) -> Tensor
+
+    Eager raises where the matrix is not positive definite; a graph has no place for that inside this operator, and NaN says it.
+    """
     factor, info = aten.linalg_cholesky_ex(self, upper=upper)
-    aten._linalg_check_errors(info, "cholesky", is_matrix=self.dim() == 2)
-    return factor
+    failed = aten.unsqueeze(aten.unsqueeze(info != 0, -1), -1)
+    return aten.where(failed, aten.full([], float("nan"), dtype=self.dtype, device=self.device), factor)
 
 
 @TABLE.register("aten::_linalg_eigvals")

@@ -34,6 +34,8 @@ def _to(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 def _accumulated(self: torch.Tensor, left: torch.Tensor, right: torch.Tensor, beta: Number, alpha: Number, product: Any) -> torch.Tensor:
     """beta * self + alpha * (left @ right), rounded once."""
+    if not left.dtype.is_floating_point and not left.dtype.is_complex:
+        beta, alpha = int(beta), int(alpha)  # eager's integer kernels truncate the factors
     wide = _wide(self.dtype)
     result = _combine(_to(self, wide), product(_to(left, wide), _to(right, wide)), beta, alpha)
     return _to(result, left.dtype)

@@ -399,3 +399,21 @@ def fft_c2r(self: torch.Tensor, *, dim: Sequence[int], last_dim_size: Any) -> to
 def svd(A: torch.Tensor, *, full_matrices: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """svd(Tensor A, *, bool full_matrices) -> (Tensor U, Tensor S, Tensor Vh)"""
     return aten._linalg_svd(A, full_matrices)
+
+
+@TABLE.register("prims::as_strided")
+def as_strided(a: torch.Tensor, size: Sequence[Any], stride: Sequence[Any], storage_offset: Any) -> torch.Tensor:
+    """as_strided(Tensor(a!) a, SymInt[] size, SymInt[] stride, SymInt storage_offset) -> Tensor(a!)"""
+    return aten.as_strided(a, size, stride, storage_offset)
+
+
+@TABLE.register("prims::frexp")
+def frexp(self: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)"""
+    return aten.frexp.Tensor(self)
+
+
+@TABLE.register("prims::uniform")
+def uniform(shape: Sequence[Any], *, low: Any, high: Any, dtype: Any, device: Any, generator: Any = None) -> torch.Tensor:
+    """uniform(SymInt[] shape, *, Scalar low, Scalar high, ScalarType dtype, Device device, Generator? generator=None) -> Tensor"""
+    return aten.uniform(aten.full(shape, 0, dtype=dtype, device=device), low, high, generator=generator)

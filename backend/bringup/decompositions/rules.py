@@ -2,6 +2,7 @@
 
 * ``X.Scalar`` whose sibling ``X.Tensor`` takes a tensor in the same place: the number becomes a 0-dim tensor.
 * ``_foreach_X.*``: X on each element of the lists.
+* ``X_copy`` where X takes the same arguments and returns a view: a contiguous copy of what X returns.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def scalar_as_tensor(value: Any, like: torch.Tensor) -> torch.Tensor:
 def _candidates() -> Iterator[OpOverload]:
     """Overloads that a rule may cover; names only narrow the search, the schemas decide."""
     for name in registered_names("aten"):
-        if name.startswith("aten::_foreach_") or "Scalar" in name:
+        if name.startswith("aten::_foreach_") or "Scalar" in name or name.partition(".")[0].endswith("_copy"):
             overload = find_overload(name)
             if overload is not None:
                 yield overload
@@ -91,6 +92,27 @@ def _foreach_rule(overload: OpOverload) -> Decomposition | None:
     return one_by_one
 
 
+def _viewing_sibling(overload: OpOverload) -> OpOverload | None:
+    """The overload X that returns a view, for a functional X_copy with X's arguments."""
+    base = overload._overloadpacket.__name__
+    packet = getattr(torch.ops.aten, base.removesuffix("_copy"), None) if base.endswith("_copy") else None
+    if packet is None or overload._overloadname not in packet.overloads():
+        return None
+    other = getattr(packet, overload._overloadname)
+    views = any(r.alias_info is not None or "[]" in str(r.type) for r in other._schema.returns) or is_composite_implicit(other)
+    return other if views and not written_arguments(other) and _types(other) == _types(overload) else None
+
+
+def _copy_rule(viewing: OpOverload) -> Decomposition:
+    def copied(*args: Any, **kwargs: Any) -> Any:
+        result = viewing(*args, **kwargs)
+        if isinstance(result, torch.Tensor):
+            return torch.ops.aten.clone(result, memory_format=torch.contiguous_format)
+        return [torch.ops.aten.clone(r, memory_format=torch.contiguous_format) for r in result]
+
+    return copied
+
+
 def schema_rules() -> dict[OpOverload, Decomposition]:
     """The rules' entry for every registered aten overload that one of them covers."""
     table: dict[OpOverload, Decomposition] = {}
@@ -101,6 +123,10 @@ def schema_rules() -> dict[OpOverload, Decomposition]:
             rule = _foreach_rule(overload)
             if rule is not None:
                 table[overload] = rule
+            continue
+        viewing = _viewing_sibling(overload)
+        if viewing is not None:
+            table[overload] = _copy_rule(viewing)
             continue
         sibling = _tensor_sibling(overload)
         if sibling is not None:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
+from bringup.decompositions.creation import physical_order
 from bringup.decompositions.registry import Decompositions
 from bringup.torch_internals import is_fake
 
 TABLE = Decompositions("views")
 aten = torch.ops.aten
+
+
+def inverse(order: Sequence[int]) -> list[int]:
+    """The permutation that undoes `order`."""
+    return [list(order).index(d) for d in range(len(order))]
 
 
 @TABLE.register("aten::alias")
@@ -42,3 +50,77 @@ def lift_fresh_copy(self: torch.Tensor) -> torch.Tensor:
 def _unsafe_view(self: torch.Tensor, size: Any, *_: Any) -> torch.Tensor:
     """_unsafe_view(Tensor self, SymInt[] size) -> Tensor"""
     return aten.view(self, size)
+
+
+@TABLE.register("aten::_lazy_clone")
+def _lazy_clone(self: torch.Tensor) -> torch.Tensor:
+    """_lazy_clone(Tensor self) -> Tensor"""
+    return aten.clone(self)
+
+
+@TABLE.register("aten::_reshape_copy", "aten::_reshape_alias_copy", "aten::view_copy")
+def _reshape_copy(self: torch.Tensor, size: Sequence[Any], *_: Any) -> torch.Tensor:
+    """_reshape_copy(Tensor self, SymInt[] size) -> Tensor"""
+    return aten.view(aten.clone(self, memory_format=torch.contiguous_format), size)
+
+
+@TABLE.register("aten::_stack")
+def _stack(tensors: Sequence[torch.Tensor], dim: int = 0) -> torch.Tensor:
+    """_stack(Tensor[] tensors, int dim=0) -> Tensor"""
+    return aten.stack(tensors, dim)
+
+
+@TABLE.register("aten::resize")
+def resize(self: torch.Tensor, size: Sequence[Any], *, memory_format: torch.memory_format | None = None) -> torch.Tensor:
+    """resize(Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor
+
+    The elements keep their place in memory; what is new is uninitialised in eager and zero here.
+    """
+    if memory_format not in (None, torch.contiguous_format):
+        return NotImplemented
+    flat = aten.reshape(aten.permute(self, physical_order(self, None)), [-1])
+    wanted, present = math.prod(size), flat.shape[0]
+    kept = aten.slice(flat, 0, 0, wanted) if wanted <= present else aten.constant_pad_nd(flat, [0, wanted - present])
+    return aten.view(aten.clone(kept), size)
+
+
+@TABLE.register("aten::roll")
+def roll(self: torch.Tensor, shifts: Sequence[Any], dims: Sequence[int] = ()) -> torch.Tensor:
+    """roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor
+
+    Two slices change places, one dimension after the other; joining them keeps the memory order, as eager does.
+    """
+    if self.numel() == 0:
+        return aten.clone(self)
+    if not dims:
+        return aten.view(roll(aten.reshape(self, [-1]), shifts, [0]), self.shape)
+    if self.dim() == 0:
+        return aten.clone(self)
+    result = self
+    for shift, dim in zip(shifts, dims, strict=True):
+        start = -shift % self.shape[dim]
+        result = aten.cat([aten.slice(result, dim, start), aten.slice(result, dim, 0, start)], dim)
+    return result
+
+
+@TABLE.register("aten::as_strided_scatter")
+def as_strided_scatter(
+    self: torch.Tensor, src: torch.Tensor, size: Sequence[Any], stride: Sequence[Any], storage_offset: Any = None
+) -> torch.Tensor:
+    """as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor
+
+    The dense memory of `self` as one row, in which the places that the strides name are overwritten.
+    """
+    first = self.storage_offset()
+    start = first if storage_offset is None else storage_offset
+    order = physical_order(self, None)
+    packed_self = aten.permute(self, order)
+    reach = start + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    if not packed_self.is_contiguous() or start < first or reach >= first + self.numel():
+        return NotImplemented
+    place = aten.full([], start - first, dtype=torch.int64, device=self.device)
+    for n, step in zip(size, stride, strict=True):
+        place = aten.unsqueeze(place, -1) + aten.arange(n, device=self.device) * step
+    flat = aten.view(packed_self, [-1])
+    row = aten.index_put(flat, [aten.reshape(place, [-1])], aten.reshape(src, [-1]))
+    return aten.permute(aten.view(row, packed_self.shape), inverse(order))

@@ -18,7 +18,7 @@ _TABLE: tuple[tuple[Engine, frozenset[torch.dtype], str], ...] = (
     # products
     (_MATRIX, NUMBER, "mm bmm convolution _fft_c2c"),
     # factorisations
-    (_MATRIX, FLOAT | COMPLEX, "linalg_cholesky_ex linalg_lu_factor_ex geqrf linalg_ldl_factor_ex"),
+    (_MATRIX, FLOAT | COMPLEX, "linalg_cholesky_ex linalg_lu_factor_ex linalg_qr linalg_ldl_factor_ex"),
     (_MATRIX, FLOAT | COMPLEX, "linalg_solve_triangular _linalg_svd _linalg_eigh linalg_eig"),
     # creation, views and movement
     (_MEMORY, ANY, "full arange.start_step empty_strided"),
@@ -46,7 +46,7 @@ _TABLE: tuple[tuple[Engine, frozenset[torch.dtype], str], ...] = (
     (_VECTOR, NUMBER | BOOL, "sum.dim_IntList prod.dim_int cumsum cumprod"),
     (_VECTOR, REAL | BOOL, "amax amin argmax argmin sort.stable"),
     # random streams: the host's generator, hence eager's own stream
-    (_VECTOR, ANY, "uniform normal_functional bernoulli bernoulli.p random.from randperm"),
+    (_VECTOR, ANY, "uniform normal_functional bernoulli bernoulli.p randint.low randperm"),
     (_VECTOR, ANY, "exponential geometric poisson"),
 )
 

@@ -68,12 +68,16 @@ def assemble(model_type: str, head: str, settings: Mapping[str, Any], inputs: In
         return Example(model, _accepted(model, inputs(config)))
 
 
+_RANDOM = ("drop", "jitter", "mask_time_prob", "mask_feature_prob")
+"""In the names of the probabilities and noises of configurations."""
+
+
 def make_deterministic(config: Any) -> None:
     """Set dropout, dropped layers, masking and jitter to zero in a configuration and in those nested in it."""
     for name, value in list(vars(config).items()):
         if hasattr(value, "to_dict"):
             make_deterministic(value)
-        elif ("drop" in name or "jitter" in name) and isinstance(value, float):
+        elif isinstance(value, float) and any(part in name for part in _RANDOM):
             setattr(config, name, 0.0)
         elif "drop" in name and isinstance(value, list):
             setattr(config, name, [0.0 for _ in value])

@@ -1,0 +1,49 @@
+"""Ranges with both ends, and zeros that autograd makes for itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from bringup.decompositions.registry import Decompositions
+
+TABLE = Decompositions("ranges")
+aten = torch.ops.aten
+
+
+@TABLE.register("aten::range.step")
+def range_step(start: Any, end: Any, step: Any = 1, *, dtype: torch.dtype | None = None, device: Any = None, **_: Any) -> torch.Tensor:
+    """range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype, ...) -> Tensor
+
+    Both ends belong to the range: floor((end - start) / step) + 1 elements.
+    """
+    dtype = dtype or torch.get_default_dtype()
+    if dtype.is_floating_point:
+        count = math.floor((end - start) / step) + 1
+        wide = torch.float64 if dtype is torch.float64 else torch.float32
+        values = aten.arange.start_step(0, count, 1, dtype=wide, device=device) * step + start
+        return values if wide is dtype else aten._to_copy(values, dtype=dtype)
+    count = (int(end) - int(start)) // int(step) + 1
+    return aten._to_copy(aten.arange.start_step(0, count, 1, device=device) * int(step) + int(start), dtype=dtype)
+
+
+@TABLE.register("aten::range")
+def range_(start: Any, end: Any, *, dtype: torch.dtype | None = None, device: Any = None, **_: Any) -> torch.Tensor:
+    """range(Scalar start, Scalar end, *, ScalarType? dtype, ...) -> Tensor"""
+    return range_step(start, end, 1, dtype=dtype, device=device)
+
+
+@TABLE.register("aten::_efficientzerotensor")
+def _efficientzerotensor(size: Sequence[Any], *, dtype: torch.dtype | None = None, device: Any = None, **_: Any) -> torch.Tensor:
+    """_efficientzerotensor(SymInt[] size, *, ScalarType? dtype, ...) -> Tensor"""
+    return aten.full(size, 0, dtype=dtype or torch.get_default_dtype(), device=device)
+
+
+@TABLE.register("aten::_new_zeros_with_same_feature_meta")
+def _new_zeros_with_same_feature_meta(self: torch.Tensor, other: torch.Tensor, *, self_num_batch_dims: int = 0) -> torch.Tensor:
+    """_new_zeros_with_same_feature_meta(Tensor self, Tensor other, *, int self_num_batch_dims=0) -> Tensor"""
+    size = [*self.shape[:self_num_batch_dims], *other.shape]
+    return aten.full(size, 0, dtype=other.dtype, device=other.device)
