@@ -20,7 +20,7 @@ class MergeCommonSubexpressions:
         written = written_nodes(gm.graph)
         first: dict[Any, fx.Node] = {}
         for node in list(gm.graph.nodes):
-            if not (is_aten(node) and is_pure(node)) or base_inputs(node) & written:
+            if not (is_aten(node) and is_pure(node)) or _reads(node) & written:
                 continue
             key = (node.target, _key(node.args), _key(tuple(sorted(node.kwargs.items()))))
             earlier = first.setdefault(key, node)
@@ -29,6 +29,11 @@ class MergeCommonSubexpressions:
             node.replace_all_uses_with(earlier)
             gm.graph.erase_node(node)
         return gm
+
+
+def _reads(node: fx.Node) -> set[fx.Node]:
+    """The node and everything whose memory it reads: two reads with a write between them are not equal."""
+    return {node}.union(*(base_inputs(argument) for argument in node.all_input_nodes))
 
 
 def _key(value: Any) -> Any:
