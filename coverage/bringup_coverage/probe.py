@@ -25,7 +25,7 @@ class Outcome:
 
     Attributes:
         case: ``operator:dtype``.
-        status: pass, fail, fallback, error, untraceable, crash or timeout.
+        status: pass, fail, fallback, error, untraceable (PyTorch cannot trace it, or eager not run it), crash or timeout.
         samples: how many samples were run.
         backward: whether gradients were compared too.
         detail: for anything but a pass, the first sample that went wrong and how.
@@ -75,7 +75,10 @@ class _Sample:
         return self.op.op(input_, *args, **kwargs)
 
     def run(self) -> tuple[str, str]:
-        expected = self.execute(self.function)
+        try:
+            expected = self.execute(self.function)
+        except Exception as error:
+            return "untraceable", f"eager itself raises {type(error).__name__}: {str(error).strip()[:200]}"
         report = Report()
         try:
             with recording() as report:
