@@ -17,7 +17,10 @@ aten = torch.ops.aten
 
 
 def as_real(self: torch.Tensor) -> torch.Tensor:
-    """The pairs of real numbers of a complex tensor; an input or a tangent of a graph may carry a conjugate bit, which clone resolves."""
+    """The pairs of real numbers of a complex tensor.
+
+    An input or a tangent of a graph may carry a conjugate bit, which clone resolves.
+    """
     return aten.view_as_real(aten.clone(self) if self.is_conj() else self)
 
 
@@ -63,7 +66,7 @@ def complex_(real: torch.Tensor, imag: torch.Tensor) -> torch.Tensor:
 
 
 @TABLE.register("aten::polar")
-def polar(abs: torch.Tensor, angle: torch.Tensor) -> torch.Tensor:  # noqa: A002
+def polar(abs: torch.Tensor, angle: torch.Tensor) -> torch.Tensor:
     """polar(Tensor abs, Tensor angle) -> Tensor"""
     return complex_(abs * aten.cos(angle), abs * aten.sin(angle))
 

@@ -35,7 +35,8 @@ def _fft_r2c(self: torch.Tensor, dim: list[int], normalization: int, onesided: b
 def _fft_c2r(self: torch.Tensor, dim: list[int], normalization: int, last_dim_size: int) -> torch.Tensor:
     """_fft_c2r(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor
 
-    The imaginary parts of the zero and the Nyquist bin contribute only to the imaginary part of the result, which is dropped.
+    The imaginary parts of the zero and the Nyquist bin contribute only to the imaginary part of the result, which is
+    dropped.
     """
     last = dim[-1]
     spectrum = aten._fft_c2c(self, dim[:-1], normalization, False) if len(dim) > 1 else self

@@ -93,6 +93,12 @@ def nonzero_static(self: torch.Tensor, *, size: Any, fill_value: int = -1) -> to
     return aten.stack(columns[::-1], 1)
 
 
+@TABLE.register("aten::take")
+def take(self: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    """take(Tensor self, Tensor index) -> Tensor"""
+    return aten.index(aten.reshape(self, [-1]), [index])
+
+
 @TABLE.register("aten::put")
 def put(self: torch.Tensor, index: torch.Tensor, source: torch.Tensor, accumulate: bool = False) -> torch.Tensor:
     """put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor

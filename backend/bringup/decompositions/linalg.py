@@ -17,10 +17,13 @@ _MOST_SQUARINGS = {torch.float32: 32, torch.float64: 64}
 
 
 @TABLE.register("aten::diagonal_scatter")
-def diagonal_scatter(self: torch.Tensor, src: torch.Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> torch.Tensor:
+def diagonal_scatter(
+    self: torch.Tensor, src: torch.Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> torch.Tensor:
     """diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor
 
-    The diagonal is moved to the last two dimensions, where each of its entries is spread over a row and kept at one column.
+    The diagonal is moved to the last two dimensions, where each of its entries is spread over a row and kept at one
+    column.
     """
     dim1, dim2 = dim1 % self.dim(), dim2 % self.dim()
     first, second = self.shape[dim1], self.shape[dim2]
@@ -32,9 +35,15 @@ def diagonal_scatter(self: torch.Tensor, src: torch.Tensor, offset: int = 0, dim
     # entry k of the diagonal is in row k - min(offset, 0)
     before = max(-offset, 0)
     length = src.shape[-1]
-    spread = aten.constant_pad_nd(src, [before, first - before - length]) if length else aten.full([*src.shape[:-1], first], 0, dtype=src.dtype, device=src.device)
+    spread = (
+        aten.constant_pad_nd(src, [before, first - before - length])
+        if length
+        else aten.full([*src.shape[:-1], first], 0, dtype=src.dtype, device=src.device)
+    )
     new = aten.where(column == row + offset, aten.unsqueeze(spread, -1), moved)
-    return aten.clone(aten.permute(new, [order.index(d) for d in range(self.dim())]), memory_format=torch.contiguous_format)
+    return aten.clone(
+        aten.permute(new, [order.index(d) for d in range(self.dim())]), memory_format=torch.contiguous_format
+    )
 
 
 @TABLE.register("aten::linalg_matrix_exp")
@@ -42,7 +51,8 @@ def linalg_matrix_exp(self: torch.Tensor) -> torch.Tensor:
     """linalg_matrix_exp(Tensor self) -> Tensor
 
     Scaling and squaring (Moler and Van Loan, SIAM Review 45, 2003): exp(A) = exp(A / 2^s)^(2^s) with s by the 1-norm of
-    each matrix. How many squarings that takes depends on data, so that `_MOST_SQUARINGS` are in the graph and each matrix
+    each matrix. How many squarings that takes depends on data, so that `_MOST_SQUARINGS` are in the graph and each
+    matrix
     keeps the results of its own; a matrix of a norm above 2^_MOST_SQUARINGS comes out as infinities.
     """
     dtype = self.dtype
@@ -68,7 +78,8 @@ def _as_matrix(values: torch.Tensor) -> torch.Tensor:
 def _taylor(matrix: torch.Tensor, degree: int = 18, block: int = 4) -> torch.Tensor:
     """The Taylor polynomial of exp in the form of Paterson and Stockmeyer (SIAM J. Comput. 2, 1973): seven products.
 
-    Degree 18 is exact to rounding up to the norms `_TAYLOR_RADIUS` (Bader, Blanes and Casas, Mathematics 7, 2019, table 4).
+    Degree 18 is exact to rounding up to the norms `_TAYLOR_RADIUS` (Bader, Blanes and Casas, Mathematics 7, 2019,
+    table 4).
     """
     powers = [identity(matrix.shape[-1], matrix.shape[-1], matrix), matrix]
     while len(powers) <= block:

@@ -1,6 +1,7 @@
 """Factorisations and what is done with their packed factors.
 
-Products of Householder reflections use the compact form ``H_1 ... H_k = I - V T V^H`` with ``T^-1 = D^-1 + striu(V^H V)``,
+Products of Householder reflections use the compact form ``H_1 ... H_k = I - V T V^H`` with ``T^-1 = D^-1 + striu(V^H
+V)``,
 ``D = diag(tau)`` (Schreiber and Van Loan, SIAM J. Sci. Stat. Comput. 10, 1989; Puglisi, ibid. 13, 1992), written as
 ``T = (I + D striu(V^H V))^-1 D`` so that a reflection with tau = 0 needs no case of its own.
 """
@@ -67,13 +68,15 @@ def _reflect(packed: torch.Tensor, tau: torch.Tensor, columns: int) -> torch.Ten
 
 
 @TABLE.register("aten::linalg_householder_product")
-def linalg_householder_product(input: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:  # noqa: A002
+def linalg_householder_product(input: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
     """linalg_householder_product(Tensor input, Tensor tau) -> Tensor"""
     return _reflect(input, tau, input.shape[-1])
 
 
 @TABLE.register("aten::ormqr")
-def ormqr(self: torch.Tensor, input2: torch.Tensor, input3: torch.Tensor, left: bool = True, transpose: bool = False) -> torch.Tensor:
+def ormqr(
+    self: torch.Tensor, input2: torch.Tensor, input3: torch.Tensor, left: bool = True, transpose: bool = False
+) -> torch.Tensor:
     """ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) -> Tensor
 
     With Q on the right, C Q = (Q^H C^H)^H.
@@ -89,7 +92,8 @@ def ormqr(self: torch.Tensor, input2: torch.Tensor, input3: torch.Tensor, left: 
 def geqrf(self: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """geqrf(Tensor self) -> (Tensor a, Tensor tau)
 
-    LAPACK's geqr2, one reflection a step (Golub and Van Loan, Matrix Computations, algorithm 5.2.1): the graph grows with the
+    LAPACK's geqr2, one reflection a step (Golub and Van Loan, Matrix Computations, algorithm 5.2.1): the graph grows
+    with the
     smaller side of the matrix. `linalg_qr` is a kernel; only this packed form is not.
     """
     rows, columns = self.shape[-2:]
@@ -115,7 +119,7 @@ def _zero(like: torch.Tensor) -> torch.Tensor:
 
 
 def _reflection(alpha: torch.Tensor, below: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """LAPACK's larfg: v, tau and beta with (I - tau w w^H)^H x = beta e, where x is alpha over `below` and w is 1 over v."""
+    """LAPACK's larfg: v, tau and beta with (I - tau w w^H)^H x = beta e, where x is alpha over `below` and w is 1 over v."""  # noqa: E501
     norm = aten.sqrt(aten.sum(aten.mul(aten.abs(below), aten.abs(below)), [-2], True))
     parts = aten.view_as_real(aten.clone(alpha)) if alpha.is_complex() else None
     real = alpha if parts is None else aten.select(parts, -1, 0)
@@ -131,7 +135,8 @@ def _reflection(alpha: torch.Tensor, below: torch.Tensor) -> tuple[torch.Tensor,
 def cholesky(self: torch.Tensor, upper: bool = False) -> torch.Tensor:
     """cholesky(Tensor self, bool upper=False) -> Tensor
 
-    Eager raises where the matrix is not positive definite; a graph has no place for that inside this operator, and NaN says it.
+    Eager raises where the matrix is not positive definite; a graph has no place for that inside this operator, and
+    NaN says it.
     """
     factor, info = aten.linalg_cholesky_ex(self, upper=upper)
     failed = aten.unsqueeze(aten.unsqueeze(info != 0, -1), -1)
@@ -145,7 +150,7 @@ def _linalg_eigvals(self: torch.Tensor) -> torch.Tensor:
 
 
 def swaps(pivots: torch.Tensor, size: int) -> torch.Tensor:
-    """LAPACK's row interchanges, 1-based pivots [..., k], as k permutations [..., k, size]: the i-th swaps i and pivots[i] - 1."""
+    """LAPACK's row interchanges, 1-based pivots [..., k], as k permutations [..., k, size]: the i-th swaps i and pivots[i] - 1."""  # noqa: E501
     count = pivots.shape[-1]
     other = aten.unsqueeze(aten._to_copy(pivots, dtype=torch.int64) - 1, -1)
     own = aten.unsqueeze(aten.arange(count, device=pivots.device), -1)
@@ -183,8 +188,10 @@ def take_rows(matrix: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
 
 
 @TABLE.register("aten::lu_unpack")
-def lu_unpack(LU_data: torch.Tensor, LU_pivots: torch.Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
-    """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""
+def lu_unpack(
+    LU_data: torch.Tensor, LU_pivots: torch.Tensor, unpack_data: bool = True, unpack_pivots: bool = True
+) -> Any:
+    """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""  # noqa: E501
     rows, columns = LU_data.shape[-2:]
     inner = torch.sym_min(rows, columns)
     p, lower, upper = (aten.full([0], 0, dtype=LU_data.dtype, device=LU_data.device) for _ in range(3))

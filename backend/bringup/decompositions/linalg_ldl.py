@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import torch
 
-from bringup.decompositions.linalg_factor import adjoint, identity, inverse_order, permutation, swaps, take_rows, triangle
+from bringup.decompositions.linalg_factor import (
+    adjoint,
+    identity,
+    inverse_order,
+    permutation,
+    swaps,
+    take_rows,
+    triangle,
+)
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("linalg_ldl")
@@ -12,10 +20,13 @@ aten = torch.ops.aten
 
 
 @TABLE.register("aten::linalg_ldl_solve")
-def linalg_ldl_solve(LD: torch.Tensor, pivots: torch.Tensor, B: torch.Tensor, *, hermitian: bool = False) -> torch.Tensor:
+def linalg_ldl_solve(
+    LD: torch.Tensor, pivots: torch.Tensor, B: torch.Tensor, *, hermitian: bool = False
+) -> torch.Tensor:
     """linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor
 
-    As LAPACK's sytrs and hetrs, A = P L D L^T P^T where D has blocks of one and two rows. Two equal negative pivots mark
+    As LAPACK's sytrs and hetrs, A = P L D L^T P^T where D has blocks of one and two rows. Two equal negative pivots
+    mark
     a block of two whose second row was interchanged; its first row stays.
     """
     batch = torch.broadcast_shapes(LD.shape[:-2], B.shape[:-2])

@@ -12,7 +12,7 @@ from bringup.decompositions.registry import Decompositions
 TABLE = Decompositions("linalg_products")
 aten = torch.ops.aten
 
-Number = int | float | complex | bool
+Number = int | float | complex | bool  # a Scalar of the schemas
 
 
 def _combine(self: torch.Tensor, product: torch.Tensor, beta: Number, alpha: Number) -> torch.Tensor:
@@ -21,6 +21,10 @@ def _combine(self: torch.Tensor, product: torch.Tensor, beta: Number, alpha: Num
     if beta == 0:
         return scaled
     return (self if beta == 1 else self * beta) + scaled
+
+
+def _truncated(factor: Number) -> int:
+    return int(factor.real)
 
 
 def _wide(dtype: torch.dtype) -> torch.dtype:
@@ -32,29 +36,37 @@ def _to(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return tensor if tensor.dtype == dtype else aten._to_copy(tensor, dtype=dtype)
 
 
-def _accumulated(self: torch.Tensor, left: torch.Tensor, right: torch.Tensor, beta: Number, alpha: Number, product: Any) -> torch.Tensor:
+def _accumulated(
+    self: torch.Tensor, left: torch.Tensor, right: torch.Tensor, beta: Number, alpha: Number, product: Any
+) -> torch.Tensor:
     """beta * self + alpha * (left @ right), rounded once."""
     if not left.dtype.is_floating_point and not left.dtype.is_complex:
-        beta, alpha = int(beta), int(alpha)  # eager's integer kernels truncate the factors
+        beta, alpha = _truncated(beta), _truncated(alpha)  # eager's integer kernels truncate the factors
     wide = _wide(self.dtype)
     result = _combine(_to(self, wide), product(_to(left, wide), _to(right, wide)), beta, alpha)
     return _to(result, left.dtype)
 
 
 @TABLE.register("aten::addmm")
-def addmm(self: torch.Tensor, mat1: torch.Tensor, mat2: torch.Tensor, *, beta: Number = 1, alpha: Number = 1) -> torch.Tensor:
+def addmm(
+    self: torch.Tensor, mat1: torch.Tensor, mat2: torch.Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> torch.Tensor:
     """addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
     return _accumulated(self, mat1, mat2, beta, alpha, aten.mm)
 
 
 @TABLE.register("aten::baddbmm")
-def baddbmm(self: torch.Tensor, batch1: torch.Tensor, batch2: torch.Tensor, *, beta: Number = 1, alpha: Number = 1) -> torch.Tensor:
+def baddbmm(
+    self: torch.Tensor, batch1: torch.Tensor, batch2: torch.Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> torch.Tensor:
     """baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
     return _accumulated(self, batch1, batch2, beta, alpha, aten.bmm)
 
 
 @TABLE.register("aten::addbmm")
-def addbmm(self: torch.Tensor, batch1: torch.Tensor, batch2: torch.Tensor, *, beta: Number = 1, alpha: Number = 1) -> torch.Tensor:
+def addbmm(
+    self: torch.Tensor, batch1: torch.Tensor, batch2: torch.Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> torch.Tensor:
     """addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 
     A sum of products is one product of the matrices laid side by side.
@@ -66,14 +78,30 @@ def addbmm(self: torch.Tensor, batch1: torch.Tensor, batch2: torch.Tensor, *, be
 
 
 @TABLE.register("aten::addmm.dtype")
-def addmm_dtype(self: torch.Tensor, mat1: torch.Tensor, mat2: torch.Tensor, out_dtype: torch.dtype, *, beta: Number = 1, alpha: Number = 1) -> torch.Tensor:
-    """addmm.dtype(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+def addmm_dtype(
+    self: torch.Tensor,
+    mat1: torch.Tensor,
+    mat2: torch.Tensor,
+    out_dtype: torch.dtype,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+) -> torch.Tensor:
+    """addmm.dtype(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""  # noqa: E501
     return addmm(_to(self, out_dtype), _to(mat1, out_dtype), _to(mat2, out_dtype), beta=beta, alpha=alpha)
 
 
 @TABLE.register("aten::baddbmm.dtype")
-def baddbmm_dtype(self: torch.Tensor, batch1: torch.Tensor, batch2: torch.Tensor, out_dtype: torch.dtype, *, beta: Number = 1, alpha: Number = 1) -> torch.Tensor:
-    """baddbmm.dtype(Tensor self, Tensor batch1, Tensor batch2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+def baddbmm_dtype(
+    self: torch.Tensor,
+    batch1: torch.Tensor,
+    batch2: torch.Tensor,
+    out_dtype: torch.dtype,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+) -> torch.Tensor:
+    """baddbmm.dtype(Tensor self, Tensor batch1, Tensor batch2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""  # noqa: E501
     return baddbmm(_to(self, out_dtype), _to(batch1, out_dtype), _to(batch2, out_dtype), beta=beta, alpha=alpha)
 
 
@@ -110,7 +138,9 @@ def mv(self: torch.Tensor, vec: torch.Tensor) -> torch.Tensor:
 
 
 @TABLE.register("aten::addmv")
-def addmv(self: torch.Tensor, mat: torch.Tensor, vec: torch.Tensor, *, beta: Number = 1, alpha: Number = 1) -> torch.Tensor:
+def addmv(
+    self: torch.Tensor, mat: torch.Tensor, vec: torch.Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> torch.Tensor:
     """addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
     return _accumulated(self, mat, vec, beta, alpha, mv)
 
@@ -129,13 +159,19 @@ def vdot(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
 
 @TABLE.register("aten::_trilinear")
 def _trilinear(
-    i1: torch.Tensor, i2: torch.Tensor, i3: torch.Tensor,
-    expand1: list[int], expand2: list[int], expand3: list[int], sumdim: list[int], unroll_dim: int = 1,
+    i1: torch.Tensor,
+    i2: torch.Tensor,
+    i3: torch.Tensor,
+    expand1: list[int],
+    expand2: list[int],
+    expand3: list[int],
+    sumdim: list[int],
+    unroll_dim: int = 1,
 ) -> torch.Tensor:
     """_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor
 
     The sum over `sumdim` of the three operands' product, each unsqueezed at its `expand`: Einstein's sum of three.
-    """
+    """  # noqa: E501
     letters = ascii_letters[: i1.dim() + len(expand1)]
     terms = ["".join(c for i, c in enumerate(letters) if i not in expanded) for expanded in (expand1, expand2, expand3)]
     kept = "".join(c for i, c in enumerate(letters) if i not in sumdim)

@@ -21,8 +21,10 @@ def broadcast_batches(left: torch.Tensor, right: torch.Tensor) -> tuple[torch.Te
 
 
 @TABLE.register("aten::triangular_solve")
-def triangular_solve(self: torch.Tensor, A: torch.Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
-    """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"""
+def triangular_solve(
+    self: torch.Tensor, A: torch.Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:
+    """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"""  # noqa: E501
     matrix, right = broadcast_batches(A, self)
     turned = aten.transpose(matrix, -2, -1) if transpose else matrix
     solution = aten.linalg_solve_triangular(turned, right, upper=upper != transpose, unitriangular=unitriangular)
@@ -47,11 +49,17 @@ def cholesky_inverse(self: torch.Tensor, upper: bool = False) -> torch.Tensor:
     """
     ones = aten.expand(identity(self.shape[-2], self.shape[-1], self), self.shape)
     inverse = aten.linalg_solve_triangular(self, ones, upper=upper)
-    return aten.matmul(inverse, conjugate_transpose(inverse)) if upper else aten.matmul(conjugate_transpose(inverse), inverse)
+    return (
+        aten.matmul(inverse, conjugate_transpose(inverse))
+        if upper
+        else aten.matmul(conjugate_transpose(inverse), inverse)
+    )
 
 
 @TABLE.register("aten::linalg_lu_solve")
-def linalg_lu_solve(LU: torch.Tensor, pivots: torch.Tensor, B: torch.Tensor, *, left: bool = True, adjoint: bool = False) -> torch.Tensor:
+def linalg_lu_solve(
+    LU: torch.Tensor, pivots: torch.Tensor, B: torch.Tensor, *, left: bool = True, adjoint: bool = False
+) -> torch.Tensor:
     """linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor
 
     X A = B is A^H X^H = B^H.
@@ -77,7 +85,7 @@ def _lu_solve(lu: torch.Tensor, pivots: torch.Tensor, right: torch.Tensor, adjoi
 
 @TABLE.register("aten::_linalg_solve_ex")
 def _linalg_solve_ex(A: torch.Tensor, B: torch.Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
-    """_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"""
+    """_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"""  # noqa: E501
     vector = B.dim() == 1 or (A.dim() - 1 == B.dim() and B.shape == A.shape[:-1])
     right = aten.unsqueeze(B, -1) if vector else B
     lu, pivots, info = aten.linalg_lu_factor_ex(A)
@@ -97,7 +105,7 @@ def linalg_inv_ex(A: torch.Tensor, *, check_errors: bool = False) -> Any:
 
 
 def _lu(A: torch.Tensor) -> Any:
-    """The LU factors that the formula of a determinant's gradient expects: those of the transpose of a contiguous real matrix."""
+    """The LU factors that the formula of a determinant's gradient expects: those of the transpose of a contiguous real matrix."""  # noqa: E501
     return aten.linalg_lu_factor_ex(aten.transpose(A, -2, -1) if A.is_contiguous() and not A.is_complex() else A)
 
 
@@ -125,11 +133,13 @@ def _linalg_slogdet(A: torch.Tensor) -> Any:
 
 
 @TABLE.register("aten::linalg_pinv.atol_rtol_tensor")
-def linalg_pinv(self: torch.Tensor, *, atol: torch.Tensor | None = None, rtol: torch.Tensor | None = None, hermitian: bool = False) -> torch.Tensor:
+def linalg_pinv(
+    self: torch.Tensor, *, atol: torch.Tensor | None = None, rtol: torch.Tensor | None = None, hermitian: bool = False
+) -> torch.Tensor:
     """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor
 
     Singular values up to max(atol, rtol * the largest) count as zero; Golub and Van Loan, Matrix Computations, 5.5.2.
-    """
+    """  # noqa: E501
     rows, columns = self.shape[-2:]
     if self.numel() == 0:
         return aten.full([*self.shape[:-2], columns, rows], 0, dtype=self.dtype, device=self.device)
@@ -145,7 +155,9 @@ def linalg_pinv(self: torch.Tensor, *, atol: torch.Tensor | None = None, rtol: t
     return aten.matmul(conjugate_transpose(right) * aten.unsqueeze(inverse, -2), conjugate_transpose(left))
 
 
-def _tolerance(self: torch.Tensor, atol: torch.Tensor | None, rtol: torch.Tensor | None, largest: torch.Tensor) -> torch.Tensor:
+def _tolerance(
+    self: torch.Tensor, atol: torch.Tensor | None, rtol: torch.Tensor | None, largest: torch.Tensor
+) -> torch.Tensor:
     """The largest value that counts as zero; the default is relative, or none where an absolute one is given."""
     if rtol is None:
         default = torch.finfo(self.dtype).eps * max(self.shape[-2:])

@@ -113,7 +113,8 @@ def div(self: Any, other: Any) -> torch.Tensor:
 def where(pred: torch.Tensor, a: Any, b: Any) -> torch.Tensor:
     """where(Tensor pred, Tensor a, Tensor b) -> Tensor"""
     if not isinstance(a, torch.Tensor) and not isinstance(b, torch.Tensor):
-        return aten.where.Scalar(pred, a, b)
+        dtype = torch.result_type(a, b)
+        a, b = (aten.full([], v, dtype=dtype, device=pred.device) for v in (a, b))
     return aten.where.self(pred, _tensor(a, b), _tensor(b, a))
 
 

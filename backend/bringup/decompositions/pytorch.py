@@ -19,15 +19,20 @@ HARMFUL: dict[str, str] = {
 }
 
 _NOT_A_WRITE = frozenset({"requires_grad_"})
-_WRITES = frozenset(n for n in dir(torch.Tensor) if n.endswith("_") and not n.endswith("__")) - _NOT_A_WRITE | {"copy_to"}
+_WRITES = frozenset(n for n in dir(torch.Tensor) if n.endswith("_") and not n.endswith("__")) - _NOT_A_WRITE | {
+    "copy_to"
+}
 
 
 def usable_entries() -> dict[OpOverload, Decomposition]:
     """PyTorch's table without the entries that are wrong, and without those that write to tensors.
 
-    A decomposition is traced below functionalization: what it writes would stay a write in a graph that has to be functional.
+    A decomposition is traced below functionalization: what it writes would stay a write in a graph that has to be
+    functional.
     """
-    return {op: fn for op, fn in pytorch_decompositions().items() if overload_name(op) not in HARMFUL and not writes(fn)}
+    return {
+        op: fn for op, fn in pytorch_decompositions().items() if overload_name(op) not in HARMFUL and not writes(fn)
+    }
 
 
 def writes(decomposition: Callable[..., Any]) -> bool:

@@ -1,0 +1,170 @@
+"""Batch normalisation: every channel is shifted and scaled to mean 0 and variance 1 (Ioffe and Szegedy, 2015).
+
+The running statistics take the unbiased variance, the output takes the biased one. Nothing here writes to the running
+statistics: the functional overloads return the new ones, and a call that would have to write is left as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from bringup.decompositions.registry import Decompositions
+
+TABLE = Decompositions("batch norm")
+aten = torch.ops.aten
+
+Optional = torch.Tensor | None
+
+
+def _wide(dtype: torch.dtype) -> torch.dtype:
+    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+
+
+def _by_channel(values: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """(C) as (1, C, 1, ...), in `like`'s computing dtype."""
+    return aten.reshape(values, [1, -1, *[1] * (like.dim() - 2)]).to(_wide(like.dtype))
+
+
+def _statistics_dtype(input: torch.Tensor, weight: Optional, bias: Optional, mean: Optional, var: Optional) -> torch.dtype:
+    """The dtype of the saved statistics: float32 where half-precision input meets float32 parameters."""
+    others = [t for t in (weight, bias, mean, var) if t is not None]
+    return torch.float32 if any(t.dtype != input.dtype for t in others) else input.dtype
+
+
+def _affine(input: torch.Tensor, mean: torch.Tensor, rstd: torch.Tensor, weight: Optional, bias: Optional) -> torch.Tensor:
+    """(input - mean) rstd weight + bias, channel by channel."""
+    result = (input.to(_wide(input.dtype)) - _by_channel(mean, input)) * _by_channel(rstd, input)
+    if weight is not None:
+        result = result * _by_channel(weight, input)
+    if bias is not None:
+        result = result + _by_channel(bias, input)
+    return result.to(input.dtype)
+
+
+def _measured(input: torch.Tensor, eps: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Mean, biased variance and 1 / standard deviation of every channel, each (C)."""
+    dims = [0, *range(2, input.dim())]
+    var, mean = torch.var_mean(input.to(_wide(input.dtype)), dims, correction=0)
+    return mean, var, torch.rsqrt(var + eps)
+
+
+def _train(
+    input: torch.Tensor, weight: Optional, bias: Optional, mean: Optional, var: Optional, momentum: float, eps: float
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, Optional, Optional]:
+    """Output, saved mean, saved 1 / standard deviation, new running mean, new running variance."""
+    saved_mean, biased, rstd = _measured(input, eps)
+    dtype = _statistics_dtype(input, weight, bias, mean, var)
+    output = _affine(input, saved_mean, rstd, weight, bias)
+    if mean is not None:
+        mean = (saved_mean * momentum + mean.to(saved_mean.dtype) * (1 - momentum)).to(mean.dtype)
+    if var is not None:
+        count = input.numel() // input.shape[1] if input.shape[1] != 0 else 0
+        unbiased = aten.div(biased * count, count - 1)  # of a single element NaN, as eager
+        var = (unbiased * momentum + var.to(biased.dtype) * (1 - momentum)).to(var.dtype)
+    return output, saved_mean.to(dtype), rstd.to(dtype), mean, var
+
+
+def _infer(
+    input: torch.Tensor, weight: Optional, bias: Optional, mean: torch.Tensor, var: torch.Tensor, eps: float
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Output, and on the CPU two empty tensors where other devices save the statistics."""
+    wide_mean, rstd = mean.to(_wide(input.dtype)), torch.rsqrt(var.to(_wide(input.dtype)) + eps)
+    output = _affine(input, wide_mean, rstd, weight, bias)
+    if input.device.type != "cpu":
+        return output, wide_mean, rstd
+    none = aten.full([0], 0, dtype=_statistics_dtype(input, weight, bias, mean, var), device=input.device)
+    return output, none, aten.clone(none)
+
+
+def _reserve(input: torch.Tensor) -> torch.Tensor:
+    """What only cuDNN stores between forward and backward."""
+    return aten.full([0], 0, dtype=torch.uint8, device=input.device)
+
+
+@TABLE.register("aten::native_batch_norm", "aten::_native_batch_norm_legit")
+def native_batch_norm(
+    input: torch.Tensor,
+    weight: Optional,
+    bias: Optional,
+    running_mean: Optional,
+    running_var: Optional,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Any:
+    """native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, ...) -> (Tensor, Tensor, Tensor)"""
+    if not training and running_mean is not None and running_var is not None:
+        return _infer(input, weight, bias, running_mean, running_var, eps)
+    if training and running_mean is None and running_var is None:
+        return _train(input, weight, bias, None, None, momentum, eps)[:3]
+    return NotImplemented
+
+
+@TABLE.register("aten::_native_batch_norm_legit.no_stats")
+def _native_batch_norm_legit_no_stats(
+    input: torch.Tensor, weight: Optional, bias: Optional, training: bool, momentum: float, eps: float
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, ...) -> (Tensor, Tensor, Tensor)"""
+    return _train(input, weight, bias, None, None, momentum, eps)[:3]
+
+
+@TABLE.register("aten::_native_batch_norm_legit_no_training")
+def _native_batch_norm_legit_no_training(
+    input: torch.Tensor,
+    weight: Optional,
+    bias: Optional,
+    running_mean: torch.Tensor,
+    running_var: torch.Tensor,
+    momentum: float,
+    eps: float,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, ...) -> (Tensor, Tensor, Tensor)"""
+    return _infer(input, weight, bias, running_mean, running_var, eps)
+
+
+@TABLE.register("aten::_native_batch_norm_legit_functional")
+def _native_batch_norm_legit_functional(
+    input: torch.Tensor,
+    weight: Optional,
+    bias: Optional,
+    running_mean: torch.Tensor,
+    running_var: torch.Tensor,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, Optional, Optional]:
+    """_native_batch_norm_legit_functional(Tensor input, ...) -> (Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)"""
+    if training:
+        return _train(input, weight, bias, running_mean, running_var, momentum, eps)
+    return (*_infer(input, weight, bias, running_mean, running_var, eps), aten.clone(running_mean), aten.clone(running_var))
+
+
+@TABLE.register("aten::_batch_norm_with_update_functional")
+def _batch_norm_with_update_functional(
+    input: torch.Tensor,
+    weight: Optional,
+    bias: Optional,
+    running_mean: torch.Tensor,
+    running_var: torch.Tensor,
+    momentum: float,
+    eps: float,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, Optional, Optional]:
+    """_batch_norm_with_update_functional(Tensor input, ...) -> (Tensor, Tensor, Tensor, Tensor reserve, Tensor, Tensor)"""
+    output, mean, rstd, new_mean, new_var = _train(input, weight, bias, running_mean, running_var, momentum, eps)
+    return output, mean, rstd, _reserve(input), new_mean, new_var
+
+
+@TABLE.register("aten::_batch_norm_no_update")
+def _batch_norm_no_update(
+    input: torch.Tensor,
+    weight: Optional,
+    bias: Optional,
+    running_mean: torch.Tensor,
+    running_var: torch.Tensor,
+    momentum: float,
+    eps: float,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """_batch_norm_no_update(Tensor input, Tensor? weight, Tensor? bias, ...) -> (Tensor, Tensor, Tensor, Tensor)"""
+    return (*_infer(input, weight, bias, running_mean, running_var, eps), _reserve(input))
