@@ -1,7 +1,7 @@
 """Fourier transforms: the real ones as complex ones.
 
 A real signal's spectrum is Hermitian, ``X[n - k] = conj(X[k])`` (Oppenheim and Schafer, Discrete-Time Signal
-Processing, table 8.2): one half of it is kept on the way out and the other half is rebuilt on the way in.
+Processing): one half of it is kept on the way out and the other half is rebuilt on the way in.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ TABLE = Decompositions("histograms")
 aten = torch.ops.aten
 
 
-def _limits(values: torch.Tensor, low: float, high: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """The outer edges: as given, or from the data where they are equal; a single point is widened by one on both sides."""
+def _limits(values: torch.Tensor, low: float, high: float, margin: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """The outer edges: as given, or from the data where they are equal; a single point is widened by `margin` on both sides."""
     if low != high:
         return aten.full([], low, dtype=values.dtype, device=values.device), aten.full([], high, dtype=values.dtype, device=values.device)
     if values.numel() == 0:
@@ -26,7 +26,7 @@ def _limits(values: torch.Tensor, low: float, high: float) -> tuple[torch.Tensor
     else:
         first, last = aten.amin(values), aten.amax(values)
     single = aten.eq(first, last)
-    return aten.where(single, first - 1, first), aten.where(single, last + 1, last)
+    return aten.where(single, first - margin, first), aten.where(single, last + margin, last)
 
 
 def _edges(first: torch.Tensor, last: torch.Tensor, bins: int) -> torch.Tensor:
@@ -91,7 +91,7 @@ def _density(hist: torch.Tensor, edges: Sequence[torch.Tensor]) -> torch.Tensor:
 def histc(self: torch.Tensor, bins: int = 100, min: float = 0, max: float = 0) -> torch.Tensor:  # noqa: A002
     """histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor"""
     values = aten.reshape(self, [-1])
-    first, last = _limits(values, min, max)
+    first, last = _limits(values, min, max, 1.0)
     # only the outer edges are read
     edges = aten.cat([aten.expand(first, [bins]), aten.view(last, [1])])
     return _count([_even_bin(values, edges, search=False)], [bins], self.dtype, None)
@@ -100,8 +100,8 @@ def histc(self: torch.Tensor, bins: int = 100, min: float = 0, max: float = 0) -
 def _equal_edges(points: torch.Tensor, bins: Sequence[int], limits: Sequence[float] | None) -> list[torch.Tensor]:
     pairs = [(0.0, 0.0)] * len(bins) if limits is None else list(zip(limits[::2], limits[1::2], strict=True))
     if limits is not None:  # a range of one point is widened without a look at the data
-        pairs = [(a, b) if a != b else (a - 1, b + 1) for a, b in pairs]
-    return [_edges(*_limits(points[:, d], *pairs[d]), n) for d, n in enumerate(bins)]
+        pairs = [(a, b) if a != b else (a - 0.5, b + 0.5) for a, b in pairs]
+    return [_edges(*_limits(points[:, d], *pairs[d], 0.5), n) for d, n in enumerate(bins)]
 
 
 @TABLE.register("aten::histogram.bin_ct")

@@ -45,7 +45,7 @@ def masked_scatter(self: torch.Tensor, mask: torch.Tensor, source: torch.Tensor)
     flat = aten.reshape(mask, [-1])
     place = aten.clamp(_rank(flat), 0, source.numel() - 1)
     values = aten.view(aten.index(aten.reshape(source, [-1]), [place]), shape)
-    return aten.where(mask, values, self)
+    return aten.clone(aten.where(mask, values, self), memory_format=torch.contiguous_format)
 
 
 @TABLE.register("aten::masked_scatter_backward")
@@ -91,6 +91,18 @@ def nonzero_static(self: torch.Tensor, *, size: Any, fill_value: int = -1) -> to
         columns.append(aten.where(found, aten.remainder(rest, n), fill_value))
         rest = aten.div(rest, n, rounding_mode="floor")
     return aten.stack(columns[::-1], 1)
+
+
+@TABLE.register("aten::index_select")
+def index_select(self: torch.Tensor, dim: int, index: torch.Tensor) -> torch.Tensor:
+    """index_select(Tensor self, int dim, Tensor index) -> Tensor
+
+    Contiguous, whatever the memory order of `self`.
+    """
+    if self.dim() == 0:
+        return aten.view(aten.index(aten.view(self, [1]), [aten.reshape(index, [-1])]), [])
+    chosen = aten.index(self, [None] * (dim % self.dim()) + [aten.reshape(index, [-1])])
+    return chosen if self.is_contiguous() else aten.clone(chosen, memory_format=torch.contiguous_format)
 
 
 @TABLE.register("aten::take")

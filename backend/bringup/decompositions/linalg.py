@@ -78,8 +78,8 @@ def _as_matrix(values: torch.Tensor) -> torch.Tensor:
 def _taylor(matrix: torch.Tensor, degree: int = 18, block: int = 4) -> torch.Tensor:
     """The Taylor polynomial of exp in the form of Paterson and Stockmeyer (SIAM J. Comput. 2, 1973): seven products.
 
-    Degree 18 is exact to rounding up to the norms `_TAYLOR_RADIUS` (Bader, Blanes and Casas, Mathematics 7, 2019,
-    table 4).
+    Degree 18 is exact to rounding up to the norms `_TAYLOR_RADIUS` (Bader, Blanes and Casas, Mathematics 7,
+    2019).
     """
     powers = [identity(matrix.shape[-1], matrix.shape[-1], matrix), matrix]
     while len(powers) <= block:

@@ -138,7 +138,7 @@ def linalg_pinv(
 ) -> torch.Tensor:
     """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor
 
-    Singular values up to max(atol, rtol * the largest) count as zero; Golub and Van Loan, Matrix Computations, 5.5.2.
+    Singular values up to max(atol, rtol * the largest) count as zero; Golub and Van Loan, Matrix Computations, chapter 5.
     """  # noqa: E501
     rows, columns = self.shape[-2:]
     if self.numel() == 0:

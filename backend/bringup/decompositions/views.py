@@ -124,3 +124,45 @@ def as_strided_scatter(
     flat = aten.view(packed_self, [-1])
     row = aten.index_put(flat, [aten.reshape(place, [-1])], aten.reshape(src, [-1]))
     return aten.permute(aten.view(row, packed_self.shape), inverse(order))
+
+
+def _packed_like(value: torch.Tensor, self: torch.Tensor) -> torch.Tensor:
+    """A copy of `value` in the memory order of `self`."""
+    order = physical_order(self, None)
+    if order == sorted(order):
+        return aten.clone(value, memory_format=torch.contiguous_format)
+    return aten.permute(aten.clone(aten.permute(value, order), memory_format=torch.contiguous_format), inverse(order))
+
+
+@TABLE.register("aten::slice_scatter")
+def slice_scatter(
+    self: torch.Tensor, src: torch.Tensor, dim: int = 0, start: Any = None, end: Any = None, step: Any = 1
+) -> torch.Tensor:
+    """slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor
+
+    Where the slice covers whole blocks, three pieces are joined; else every element of the dimension reads `src` or `self` by its position.
+    """
+    if any(isinstance(v, torch.SymInt) for v in (self.shape[dim], start, end, step)):
+        return NotImplemented
+    dim, n = dim % self.dim(), self.shape[dim]
+    start, end, step = slice(start, end, step).indices(n)
+    end = max(start, end)
+    src = aten.expand(src if src.dtype == self.dtype else aten._to_copy(src, dtype=self.dtype), [*self.shape[:dim], src.shape[dim], *self.shape[dim + 1 :]])
+    if src.shape[dim] == 0:
+        return _packed_like(self, self)
+    if step == 1:
+        pieces = [aten.slice(self, dim, 0, start), src, aten.slice(self, dim, end, n)]
+        return _packed_like(aten.cat([p for p in pieces if p.shape[dim]], dim), self)
+    place = aten.arange.start_step(start, end, step, device=self.device)
+    return _packed_like(aten.index_put(self, [None] * dim + [place], src), self)
+
+
+@TABLE.register("aten::channel_shuffle", "aten::native_channel_shuffle")
+def channel_shuffle(self: torch.Tensor, groups: Any) -> torch.Tensor:
+    """channel_shuffle(Tensor self, SymInt groups) -> Tensor
+
+    The groups and their members change places.
+    """
+    batch, channels, *rest = self.shape
+    grouped = aten.reshape(self, [batch, groups, channels // groups, *rest])
+    return _packed_like(aten.reshape(aten.transpose(grouped, 1, 2), self.shape), self)
