@@ -232,3 +232,21 @@ def test_optimizer_step_in_the_graph() -> None:
     optimizer = torch.optim.SGD(weights, lr=0.1, momentum=0.9, foreach=True)
     torch.compile(optimizer.step, backend="bringup", options=OPTIONS[1])()
     assert torch.allclose(weights[0], torch.full((3,), 0.95))
+
+
+def test_conjugated_tangent() -> None:
+    """A gradient that comes in with the lazy conjugate bit is the same gradient."""
+    a, b = torch.randn(3, requires_grad=True), torch.randn(3, requires_grad=True)
+    tangent = torch.randn(3, dtype=torch.complex64)
+    out = compiled(lambda x, y: torch.complex(x, y) * 2)(a, b)
+    actual = torch.autograd.grad(out, (a, b), tangent.conj())
+    expected = torch.autograd.grad(torch.complex(a, b) * 2, (a, b), tangent.conj())
+    torch.testing.assert_close(actual, expected)
+
+
+def test_checks_without_a_result_still_raise() -> None:
+    """A singular matrix raises eager's error: the check is not dead code."""
+    for options in OPTIONS:
+        torch._dynamo.reset()
+        with pytest.raises(torch.linalg.LinAlgError):
+            torch.compile(torch.linalg.inv, backend="bringup", options=options)(torch.zeros(2, 2))

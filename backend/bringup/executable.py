@@ -27,6 +27,7 @@ def executable(
     symbols = symbols_of(program)
     account = _accountant(program, record, ledger, weights)
     accounted: set[tuple[int, ...]] = set()
+    plain = _plain_complex_inputs(program)
 
     def call(inputs: list[Any]) -> tuple[Any, ...]:
         weight = id(inputs[first]) if first is not None else 0
@@ -36,11 +37,23 @@ def executable(
             if len(accounted) >= _REMEMBERED_SIZES:
                 accounted.clear()
             accounted.add(key)
+        for i in plain:
+            if inputs[i].is_conj():
+                inputs[i] = inputs[i].resolve_conj()
         tick()
         return run(inputs)
 
     call._boxed_call = True  # type: ignore[attr-defined]  # AOTAutograd asks for this mark
     return call
+
+
+def _plain_complex_inputs(program: Program) -> tuple[int, ...]:
+    """Positions of complex inputs that were traced without the conjugate bit, so must come without it (tangents may not)."""
+    written = {program.root(name) for instruction in program.walk() for name in instruction.writes if name in program.buffers}
+    buffers = [program.buffers[name] for name in program.inputs]
+    return tuple(
+        i for i, b in enumerate(buffers) if b.dtype is not None and b.dtype.is_complex and not b.conjugated and b.name not in written
+    )
 
 
 def _accountant(

@@ -39,6 +39,7 @@ class Buffer:
         shape: sizes in elements; a symbolic size is the text of its expression, such as ``"s0*2"``.
         strides: in elements, like `shape`.
         alias_of: the buffer whose memory this one shares, when it is a view.
+        conjugated: whether the tensor carries PyTorch's lazy conjugate bit.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Buffer:
     shape: tuple[int | str, ...] = ()
     strides: tuple[int | str, ...] = ()
     alias_of: str | None = None
+    conjugated: bool = False
 
     def __str__(self) -> str:
         if self.dtype is None:

@@ -269,7 +269,7 @@ def _buffer(name: str, value: Any, role: Role, alias_of: str | None) -> Buffer:
         return Buffer(name, Role.SCALAR)
     strided = value.layout is torch.strided
     strides = tuple(map(_size, value.stride())) if strided else ()
-    return Buffer(name, role, value.dtype, tuple(map(_size, value.shape)), strides, alias_of)
+    return Buffer(name, role, value.dtype, tuple(map(_size, value.shape)), strides, alias_of, value.is_conj())
 
 
 def _size(size: Any) -> int | str:

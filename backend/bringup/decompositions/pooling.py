@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from bringup.decompositions.creation import dense_strides, physical_order
 from bringup.decompositions.registry import Decompositions
 from bringup.decompositions.sliding import (
     UNROLLED,
@@ -45,9 +46,15 @@ def channels_last(self: torch.Tensor) -> torch.memory_format | None:
     return torch.channels_last if self.dim() == 4 else torch.channels_last_3d
 
 
-def in_format_of(result: torch.Tensor, self: torch.Tensor) -> torch.Tensor:
-    """`result` with channels innermost where the strides of `self` have them there, else contiguous."""
-    return aten.contiguous(result, memory_format=channels_last(self) or torch.contiguous_format)
+def in_format_of(result: torch.Tensor, self: torch.Tensor, *, volumes: bool = False) -> torch.Tensor:
+    """`result` with channels innermost where the strides of `self` have them there, else contiguous.
+
+    Of eager's kernels for volumes only the sliding maximum keeps the format (`volumes`).
+    """
+    last = channels_last(self) if self.dim() == 4 or volumes else None
+    if list(result.stride()) == dense_strides(result.shape, physical_order(result, last or torch.contiguous_format)):
+        return result
+    return aten.clone(result, memory_format=last or torch.contiguous_format)
 
 
 def widened(self: torch.Tensor) -> torch.Tensor:
@@ -107,8 +114,8 @@ def _maximum(x: torch.Tensor, index: torch.Tensor, dim: int, ranges: Ranges) -> 
     return _picked(gathered(x, dim, ranges), gathered(index, dim, ranges), dim)
 
 
-def _finished(value: torch.Tensor, index: torch.Tensor, self: torch.Tensor) -> Picked:
-    return in_format_of(value, self), in_format_of(aten.expand(index, value.shape), self)
+def _finished(value: torch.Tensor, index: torch.Tensor, self: torch.Tensor, *, volumes: bool = False) -> Picked:
+    return in_format_of(value, self, volumes=volumes), in_format_of(aten.expand(index, value.shape), self, volumes=volumes)
 
 
 def _max_pool(
@@ -130,7 +137,7 @@ def _max_pool(
         else:
             value, index = _maximum(value, index, dim, sliding_ranges(axis, self.device))
         inner = inner * axis.size
-    return _finished(value, index, self)
+    return _finished(value, index, self, volumes=True)
 
 
 @TABLE.register("aten::max_pool2d_with_indices")

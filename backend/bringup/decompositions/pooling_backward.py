@@ -20,12 +20,12 @@ TABLE = Decompositions("pooling_backward")
 aten = torch.ops.aten
 
 
-def _to_indices(grad: torch.Tensor, self: torch.Tensor, indices: torch.Tensor, dims: int) -> torch.Tensor:
+def _to_indices(grad: torch.Tensor, self: torch.Tensor, indices: torch.Tensor, dims: int, *, volumes: bool = False) -> torch.Tensor:
     planes = list(self.shape[:-dims])
     zeros = aten.full([*planes, math.prod(self.shape[-dims:])], 0, dtype=widened(grad).dtype, device=self.device)
     rows = [*planes, math.prod(grad.shape[-dims:])]
     total = aten.scatter_add(zeros, len(planes), aten.reshape(indices, rows), aten.reshape(widened(grad), rows))
-    return in_format_of(narrowed(aten.view(total, self.shape), grad.dtype), self)
+    return in_format_of(narrowed(aten.view(total, self.shape), grad.dtype), self, volumes=volumes)
 
 
 @TABLE.register("aten::max_pool2d_with_indices_backward")
@@ -55,7 +55,7 @@ def max_pool3d_with_indices_backward(
     indices: torch.Tensor,
 ) -> torch.Tensor:
     """max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, ..., Tensor indices) -> Tensor"""
-    return _to_indices(grad_output, self, indices, 3)
+    return _to_indices(grad_output, self, indices, 3, volumes=True)
 
 
 @TABLE.register("aten::max_pool2d_backward")
@@ -90,7 +90,7 @@ def fractional_max_pool2d_backward(
     grad_output: torch.Tensor, self: torch.Tensor, kernel_size: Any, output_size: Any, indices: torch.Tensor
 ) -> torch.Tensor:
     """fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor indices) -> Tensor"""
-    return _to_indices(grad_output, self, indices, 2)
+    return aten.contiguous(_to_indices(grad_output, self, indices, 2))
 
 
 @TABLE.register("aten::fractional_max_pool3d_backward")

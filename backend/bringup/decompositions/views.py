@@ -165,4 +165,6 @@ def channel_shuffle(self: torch.Tensor, groups: Any) -> torch.Tensor:
     """
     batch, channels, *rest = self.shape
     grouped = aten.reshape(self, [batch, groups, channels // groups, *rest])
-    return _packed_like(aten.reshape(aten.transpose(grouped, 1, 2), self.shape), self)
+    shuffled = aten.reshape(aten.transpose(grouped, 1, 2), self.shape)
+    channels_last = self.dim() == 4 and self.is_contiguous(memory_format=torch.channels_last) and not self.is_contiguous()
+    return _packed_like(shuffled, self) if channels_last else aten.clone(shuffled, memory_format=torch.contiguous_format)

@@ -10,14 +10,18 @@ from bringup.torch_internals import HigherOrderOperator, OpOverload, draws_rando
 
 
 def is_pure(node: fx.Node) -> bool:
-    """Whether a node only computes its result: no writes, no random numbers, no nested region."""
+    """Whether a node only computes its result: no writes, no random numbers, no nested region, and there is a result.
+
+    An operator without a result is called for its effect: an assertion, a check that raises.
+    """
     if node.op != "call_function":
         return False
     if isinstance(node.target, HigherOrderOperator):
         return False
     if not isinstance(node.target, OpOverload):
         return True
-    return not written_arguments(node.target) and not draws_random_numbers(node.target)
+    schema = node.target._schema
+    return bool(schema.returns) and not written_arguments(node.target) and not draws_random_numbers(node.target)
 
 
 def is_aten(node: fx.Node) -> bool:
