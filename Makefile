@@ -28,8 +28,10 @@ lint: $(VENV)/ready  ## ruff, mypy strict, pyright
 	$(BIN)/mypy
 	$(BIN)/pyright
 
-conformance: $(VENV)/ready  ## every OpInfo against eager: the full sweep, resumable
-	$(BIN)/bringup conformance --dtypes float32,bfloat16,int64,bool,complex64 --jobs $(JOBS) --output .conformance/outcomes.json
+conformance: $(VENV)/ready  ## every OpInfo against eager, five dtypes, held against the golden lists; resumable, parallel
+	for dtype in float32 bfloat16 int64 bool complex64; do \
+	  $(BIN)/bringup conformance --dtypes $$dtype --jobs $(JOBS) --journal .conformance/$$dtype.jsonl --expect tests/golden/conformance_$$dtype.txt || exit 1; \
+	done
 
 golden: $(VENV)/ready  ## the same on the required kernels, accepted as the golden lists that the tests hold against the code
 	for dtype in float32 bfloat16 int64 bool complex64; do \

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from bringup_coverage.accuracy import mismatch
-from bringup_coverage.commands.conformance import against, golden, read_golden, totals_of
+from bringup_coverage.golden import differences, golden, read_golden, totals_of
 from bringup_coverage.journal import Journal
 from bringup_coverage.pool import run_isolated
 from bringup_coverage.probe import probe
@@ -62,8 +62,8 @@ def test_golden_list_round_trips(tmp_path: Path) -> None:
     path = tmp_path / "golden.txt"
     path.write_text(golden({"torch": "x"}, totals_of(rows), rows))
     assert read_golden(path) == {"bad:float32": "fail"}
-    assert against(rows, path) == 0
-    assert against([{**rows[1], "status": "pass"}], path) == 1
+    assert list(differences(rows, path)) == []
+    assert list(differences([{**rows[1], "status": "pass"}], path)) == ["bad:float32: pass, expected fail. off by one"]
 
 
 def test_accuracy_policy() -> None:
@@ -88,7 +88,9 @@ def test_a_wrong_kernel_is_found() -> None:
     import bringup
 
     sim = bringup.find_target("sim")
-    row = replace(next(k for k in sim.kernels if k.overload == "aten::sin"), implementation=lambda x: torch.sin(x) + 1e-3)
+    row = replace(
+        next(k for k in sim.kernels if k.overload == "aten::sin"), implementation=lambda x: torch.sin(x) + 1e-3
+    )
     outcome = probe(Case("sin", "float32"), {"target": sim.with_kernels([row])}, 2)
     assert outcome.status == "fail"
 

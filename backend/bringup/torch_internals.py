@@ -41,6 +41,7 @@ __all__ = [
     "trace_call",
     "trace_with_fakes",
     "unbacked_or_symbolic",
+    "while_loop",
     "without_autograd_keys",
     "written_arguments",
 ]
@@ -223,6 +224,30 @@ def dense_form(operator: HigherOrderOperator) -> Callable[..., Any] | None:
     """
     flex = importlib.import_module("torch._higher_order_ops.flex_attention")
     return flex.sdpa_dense if operator is flex.flex_attention else None
+
+
+def while_loop(
+    condition: Callable[..., torch.Tensor],
+    body: Callable[..., tuple[torch.Tensor, ...]],
+    carried: tuple[torch.Tensor, ...],
+    captured: tuple[torch.Tensor, ...] = (),
+) -> tuple[torch.Tensor, ...]:
+    """A loop for decompositions: `carried` becomes ``body(*carried, *captured)`` while ``condition(*carried, *captured)``.
+
+    Tracing it under fake tensors needs a shape environment, which a fake mode with static shapes may lack.
+    """
+    from torch._guards import detect_fake_mode
+    from torch._higher_order_ops.while_loop import while_loop_op
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    mode = detect_fake_mode((carried, captured))
+    if mode is None or mode.shape_env is not None:
+        return tuple(while_loop_op(condition, body, carried, captured))
+    mode.shape_env = ShapeEnv()
+    try:
+        return tuple(while_loop_op(condition, body, carried, captured))
+    finally:
+        mode.shape_env = None
 
 
 @contextlib.contextmanager

@@ -18,16 +18,21 @@ class Journal:
         parsed = [row for row in map(_parse, lines) if row is not None]
         if parsed and parsed[0] == identity:
             self.rows = {row["case"]: row for row in parsed[1:]}
-        whole = [identity, *self.rows.values()]
-        temporary = path.with_suffix(".tmp")
-        temporary.write_text("".join(json.dumps(row) + "\n" for row in whole), encoding="utf-8")
-        temporary.replace(path)
+        write_at_once(path, "".join(json.dumps(row) + "\n" for row in [identity, *self.rows.values()]))
 
     def add(self, row: dict[str, Any]) -> None:
         """Append one outcome; it is on disk when this returns."""
         self.rows[row["case"]] = row
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
+
+
+def write_at_once(path: Path, text: str) -> None:
+    """Write a file in one step: a reader sees the old text or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(path.suffix + ".tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
 
 
 def _parse(line: str) -> dict[str, Any] | None:

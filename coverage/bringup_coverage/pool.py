@@ -83,7 +83,9 @@ def _serve(pipe: Connection, function: Callable[[Any], Any]) -> None:
         pipe.send(function(task))
 
 
-def _collect(workers: list[_Worker[Task]], lost: Callable[[Task, str, str], Result], timeout: float) -> Iterator[Result]:
+def _collect(
+    workers: list[_Worker[Task]], lost: Callable[[Task, str, str], Result], timeout: float
+) -> Iterator[Result]:
     busy = {w.pipe: w for w in workers if w.task is not None}
     ready = wait(list(busy), timeout=0.5)
     for pipe, worker in busy.items():

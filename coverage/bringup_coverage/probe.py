@@ -97,7 +97,9 @@ class _Sample:
         """Whether nobody promises the values: uninitialised memory, or random numbers from another stream than eager's."""
         return self.op.name in UNINITIALISED or any(i.random for p in report.programs for i in p.walk())
 
-    def execute(self, function: Callable[..., Any], convert: Callable[[torch.Tensor], torch.Tensor] = lambda t: t) -> Any:
+    def execute(
+        self, function: Callable[..., Any], convert: Callable[[torch.Tensor], torch.Tensor] = lambda t: t
+    ) -> Any:
         """Outputs, and gradients of a fixed weighted sum of them, of `function` on fresh copies of the inputs."""
         tensors = [_copy(convert(self.flat[i])) for i in self.where]
         torch.manual_seed(1)
@@ -110,7 +112,11 @@ class _Sample:
                 return [r.detach() for r in results]
             wanted = [t for t in tensors if t.requires_grad]
             roots = [r for r in results if r.requires_grad]
-            gradients = torch.autograd.grad(roots, wanted, [_cotangent(r) for r in roots], allow_unused=True) if roots and wanted else ()
+            gradients = (
+                torch.autograd.grad(roots, wanted, [_cotangent(r) for r in roots], allow_unused=True)
+                if roots and wanted
+                else ()
+            )
         return [r.detach() for r in results] + [g.detach() for g in gradients if g is not None]
 
     def reference(self) -> Any:

@@ -12,6 +12,7 @@ import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from bringup.errors import OptionError
 from bringup_coverage.journal import Journal
 from bringup_coverage.pool import run_isolated
 from bringup_coverage.probe import Outcome, probe
@@ -34,6 +35,18 @@ class Settings:
         return {**asdict(self), "dtypes": list(self.dtypes), "torch": torch.__version__}
 
 
+def selected(settings: Settings) -> list[Case]:
+    """The cases that the settings choose, sorted.
+
+    Raises:
+        OptionError: a dtype that torch does not have.
+    """
+    for name in settings.dtypes:
+        if not isinstance(getattr(torch, name, None), torch.dtype):
+            raise OptionError(f"unknown dtype {name!r} in --dtypes; write them as torch does, such as float32,bfloat16")
+    return [c for c in cases(settings.dtypes) if fnmatch.fnmatchcase(c.operator, settings.only)]
+
+
 def _run(settings: Settings, case: Case) -> Outcome:
     options = {"optional_kernels": settings.optional_kernels, "target": settings.target}
     forward_only = settings.forward_only or case.dtype != "float32"
@@ -53,10 +66,16 @@ def sweep(settings: Settings, path: Path, *, jobs: int, timeout: float, fresh: b
     Gradients are compared in float32; other dtypes run forward.
     """
     journal = Journal(path, settings.to_dict(), fresh=fresh)
-    wanted = [c for c in cases(settings.dtypes) if fnmatch.fnmatchcase(c.operator, settings.only)]
+    wanted = selected(settings)
     todo = [c for c in wanted if str(c) not in journal.rows]
     _warm_up()
-    columns = (TextColumn("conformance"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    columns = (
+        TextColumn("conformance"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("", total=len(wanted), completed=len(wanted) - len(todo))
         for outcome in run_isolated(todo, partial(_run, settings), _lost, jobs=jobs, timeout=timeout):

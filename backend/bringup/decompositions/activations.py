@@ -136,7 +136,8 @@ def masked_softmax(
 ) -> torch.Tensor:
     """_masked_softmax(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor
 
-    Elements whose mask is set get no weight. Type 0 is a mask of (L, L), type 1 one of (B, L), type 2 one of self's shape.
+    Elements whose mask is set get no weight. Type 0 is a mask of (L, L), type 1 one of (B, L), type 2 one of self's
+    shape.
     """
     if mask_type == 0:
         mask = mask.view(1, 1, self.shape[2], self.shape[3])

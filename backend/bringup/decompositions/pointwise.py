@@ -191,3 +191,9 @@ def add_relu(self: torch.Tensor, other: torch.Tensor, *, alpha: Any = 1) -> torc
 def masked_scale(self: torch.Tensor, mask: torch.Tensor, scale: float) -> torch.Tensor:
     """_masked_scale(Tensor self, Tensor mask, float scale) -> Tensor"""
     return (self * mask.to(self.dtype)) * scale
+
+
+@TABLE.register("aten::ldexp.Tensor")
+def ldexp(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """ldexp.Tensor(Tensor self, Tensor other) -> Tensor"""
+    return aten.mul.Tensor(self, aten.pow.Scalar(2.0, other))

@@ -34,7 +34,7 @@ def scalar_as_tensor(value: Any, like: torch.Tensor) -> torch.Tensor:
 def _candidates() -> Iterator[OpOverload]:
     """Overloads that a rule may cover; names only narrow the search, the schemas decide."""
     for name in registered_names("aten"):
-        if name.startswith("aten::_foreach_") or "Scalar" in name or name.partition(".")[0].endswith("_copy"):
+        if name.startswith("aten::_foreach_") or "scalar" in name.lower() or name.partition(".")[0].endswith("_copy"):
             overload = find_overload(name)
             if overload is not None:
                 yield overload

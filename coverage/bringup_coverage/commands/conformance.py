@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import click
 
-STATUSES = ("pass", "fail", "fallback", "error", "crash", "timeout", "untraceable")
+from bringup_coverage.golden import STATUSES, differences, golden, one_line, totals_of
+from bringup_coverage.journal import write_at_once
 
 
 @click.command(epilog="Example: bringup conformance --dtypes float32,bfloat16 --only 'nn.functional.*' --jobs 2")
 @click.option("--dtypes", default="float32", show_default=True, help="Comma-separated dtypes.")
 @click.option("--only", default="*", help="Shell pattern of OpInfo names.")
-@click.option("--samples", type=int, default=None, help="At most this many samples a case (all of them without it).")
+@click.option(
+    "--samples",
+    type=click.IntRange(min=1),
+    default=None,
+    help="At most this many samples a case (all of them without it).",
+)
 @click.option("--forward-only", is_flag=True, help="Leave the gradients out.")
 @click.option(
     "--optional-kernels/--required-only", default=False, show_default=True, help="Use the target's fused kernels."
 )
 @click.option("--target", default="sim", show_default=True, help="The target: sim, or package.module:object.")
-@click.option("--jobs", type=int, default=os.cpu_count() or 1, show_default=True, help="Workers at a time.")
-@click.option("--timeout", type=float, default=300.0, show_default=True, help="Seconds that one case may take.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True, help="Workers at a time."
+)
+@click.option(
+    "--timeout", type=click.FloatRange(min=1), default=300.0, show_default=True, help="Seconds that one case may take."
+)
 @click.option(
     "--journal", type=click.Path(path_type=Path), default=Path(".conformance/journal.jsonl"), show_default=True
 )
@@ -56,35 +65,33 @@ def conformance(
 ) -> None:
     """Run OpInfo samples through the backend and compare results and gradients with eager.
 
-    A killed run goes on where it stopped. Exit status: 0 all as expected, 1 not, 2 usage, 3 interrupted.
+    A killed run goes on where it stopped. Exit status: 0 all pass (or are as --expect says), 1 not, 2 usage, 3 interrupted.
     """
-    from bringup_coverage.sweep import Settings, sweep
+    from bringup_coverage.sweep import Settings, selected, sweep
 
     settings = Settings(tuple(dtypes.split(",")), only, samples, forward_only, optional_kernels, target)
-    rows = sweep(settings, journal, jobs=jobs, timeout=timeout, fresh=fresh)
+    if not selected(settings):
+        raise click.UsageError(f"--only {only!r} with --dtypes {dtypes!r} matches no OpInfo")
+    try:
+        rows = sweep(settings, journal, jobs=jobs, timeout=timeout, fresh=fresh)
+    except KeyboardInterrupt:
+        click.echo(f"interrupted; the same command goes on from {journal}", err=True)
+        raise SystemExit(3) from None
     totals = totals_of(rows)
     if output is not None:
-        write(output, json.dumps({"settings": settings.to_dict(), "totals": totals, "outcomes": rows}, indent=1) + "\n")
+        whole = {"settings": settings.to_dict(), "totals": totals, "outcomes": rows}
+        write_at_once(output, json.dumps(whole, indent=1) + "\n")
     if accept is not None:
-        write(accept, golden(settings.to_dict(), totals, rows))
+        write_at_once(accept, golden(settings.to_dict(), totals, rows))
     click.echo(json.dumps(totals, indent=1) if as_json else table(totals))
     if show:
-        for row in rows:
-            if row["status"] != "pass":
-                click.echo(f"{row['case']:50} {row['status']:12} {_one_line(row['detail'])}")
+        bad = [r for r in rows if r["status"] != "pass"]
+        click.echo("\n".join(f"{r['case']:50} {r['status']:12} {one_line(r['detail'])}" for r in bad))
     if expect is not None:
-        raise SystemExit(against(rows, expect))
-
-
-def totals_of(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Counts by dtype and status, and the share of the traceable cases that pass."""
-    totals: dict[str, dict[str, Any]] = {}
-    for dtype in sorted({row["case"].rsplit(":", 1)[1] for row in rows}):
-        counts = Counter(row["status"] for row in rows if row["case"].endswith(f":{dtype}"))
-        traceable = sum(counts.values()) - counts["untraceable"]
-        share = counts["pass"] / traceable if traceable else 1.0
-        totals[dtype] = {s: counts[s] for s in STATUSES} | {"traceable": traceable, "share": round(share, 4)}
-    return totals
+        unexpected = list(differences(rows, expect))
+        click.echo("\n".join(unexpected) or f"all as {expect} says")
+        raise SystemExit(1 if unexpected else 0)
+    raise SystemExit(0 if accept or all(r["status"] in ("pass", "untraceable") for r in rows) else 1)
 
 
 def table(totals: dict[str, dict[str, Any]]) -> str:
@@ -93,39 +100,3 @@ def table(totals: dict[str, dict[str, Any]]) -> str:
 
     rows = [[d, *(t[s] for s in STATUSES), t["traceable"], f"{t['share']:.1%}"] for d, t in totals.items()]
     return tabulate(rows, headers=["dtype", *STATUSES, "traceable", "pass / traceable"])
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file in one step: a reader sees the old text or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(path.suffix + ".tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
-
-
-def golden(settings: dict[str, Any], totals: dict[str, dict[str, Any]], rows: list[dict[str, Any]]) -> str:
-    """The golden list: the settings, the totals, and a line for everything that does not pass, with its reason."""
-    lines = ["# generated by `bringup conformance --accept`, do not edit", f"# settings: {json.dumps(settings)}"]
-    lines += [f"# totals {dtype}: {json.dumps(total)}" for dtype, total in totals.items()]
-    bad = [r for r in rows if r["status"] != "pass"]
-    lines += [f"{r['case']} {r['status']} {_one_line(r['detail'])}".rstrip() for r in bad]
-    return "\n".join(lines) + "\n"
-
-
-def read_golden(path: Path) -> dict[str, str]:
-    """Status by case of a golden list; a case that it does not name passes."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return {line.split()[0]: line.split()[1] for line in lines if line and not line.startswith("#")}
-
-
-def against(rows: list[dict[str, Any]], path: Path) -> int:
-    """0 when the outcomes are those of the golden list, else 1, with every difference named. A surprise pass is one."""
-    known = read_golden(path)
-    unexpected = [(r, known.get(r["case"], "pass")) for r in rows if known.get(r["case"], "pass") != r["status"]]
-    for row, before in unexpected:
-        click.echo(f"{row['case']}: {row['status']}, expected {before}. {_one_line(row['detail'])}")
-    return 1 if unexpected else 0
-
-
-def _one_line(detail: str) -> str:
-    return " ".join(detail.split())[:200]

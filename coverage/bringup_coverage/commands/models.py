@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from bringup_coverage.journal import write_at_once
+
 STATUSES = ("pass", "fallback", "fail", "error", "crash", "timeout", "excluded")
 EXPECTED = ("pass", "excluded")
 
@@ -20,8 +22,16 @@ EXPECTED = ("pass", "excluded")
 @click.option(
     "--optional-kernels/--required-only", default=False, show_default=True, help="Use the target's fused kernels."
 )
-@click.option("--jobs", type=int, default=os.cpu_count() or 1, show_default=True, help="Workers at a time.")
-@click.option("--timeout", type=float, default=300.0, show_default=True, help="Seconds that one architecture may take.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True, help="Workers at a time."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=1),
+    default=300.0,
+    show_default=True,
+    help="Seconds that one architecture may take.",
+)
 @click.option(
     "--journal", type=click.Path(path_type=Path), default=Path(".conformance/models.jsonl"), show_default=True
 )
@@ -59,11 +69,7 @@ def models(
         click.echo(f"interrupted; the same command goes on from {journal}", err=True)
         raise SystemExit(3) from None
     if output is not None:
-        temporary = output.with_suffix(output.suffix + ".tmp")
-        temporary.write_text(
-            json.dumps({"settings": settings.to_dict(), "outcomes": rows}, indent=1) + "\n", encoding="utf-8"
-        )
-        temporary.replace(output)
+        write_at_once(output, json.dumps({"settings": settings.to_dict(), "outcomes": rows}, indent=1) + "\n")
     totals = totals_of(rows)
     click.echo(json.dumps(totals, indent=1) if as_json else table(totals))
     if show:
