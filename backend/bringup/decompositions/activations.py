@@ -42,28 +42,6 @@ def log_sigmoid_backward(grad_output: torch.Tensor, self: torch.Tensor, buffer: 
     return (grad * (torch.where(x < 0, torch.ones_like(z), z) / (1 + z))).to(grad_output.dtype)
 
 
-@TABLE.register("aten::rrelu_with_noise_functional")
-def rrelu_with_noise_functional(
-    self: torch.Tensor,
-    noise: torch.Tensor,
-    lower: Any = 0.125,
-    upper: Any = 0.3333333333333333,
-    training: bool = False,
-    generator: Any = None,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.3333333333333333,
-    bool training=False, Generator? generator=None) -> (Tensor, Tensor noise_out)
-
-    In training, elements that are not positive are scaled by a uniform number (Xu, Wang, Chen, Li 2015), which is kept as noise;
-    otherwise by the mean of the bounds.
-    """
-    if not training:
-        return aten.leaky_relu(self, (lower + upper) / 2), aten.clone(noise)
-    drawn = aten.uniform(self, lower, upper, generator=generator)
-    scale = torch.where(self <= 0, drawn, torch.ones_like(self))
-    return self * scale, scale.to(noise.dtype)
-
-
 @TABLE.register("aten::rrelu_with_noise_backward")
 def rrelu_with_noise_backward(
     grad_output: torch.Tensor,

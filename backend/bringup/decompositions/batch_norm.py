@@ -6,7 +6,7 @@ statistics: the functional overloads return the new ones, and a call that would 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
@@ -15,7 +15,7 @@ from bringup.decompositions.registry import Decompositions
 TABLE = Decompositions("batch norm")
 aten = torch.ops.aten
 
-Optional = torch.Tensor | None
+Optional: TypeAlias = torch.Tensor | None
 
 
 def _wide(dtype: torch.dtype) -> torch.dtype:

@@ -25,8 +25,14 @@ def as_real(self: torch.Tensor) -> torch.Tensor:
 
 
 @TABLE.register("aten::_conj_physical", "aten::_conj", "aten::_conj_copy")
-def _conj(self: torch.Tensor) -> torch.Tensor:
-    """_conj(Tensor(a) self) -> Tensor(a)"""
+def _conj(self: torch.Tensor | complex) -> torch.Tensor:
+    """_conj(Tensor(a) self) -> Tensor(a)
+
+    Autograd hands over a Python number where the forward multiplied by one.
+    """
+    if not isinstance(self, torch.Tensor):
+        dtype = torch.promote_types(torch.get_default_dtype(), torch.complex64) if isinstance(self, complex) else None
+        return aten.full([], self.conjugate(), dtype=dtype)
     if not self.is_complex():
         return aten.view(self, self.shape) if self.is_contiguous() else aten.clone(self)
     parts = as_real(self)

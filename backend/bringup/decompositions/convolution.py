@@ -95,3 +95,77 @@ def _crop(tensor: torch.Tensor, shape: Sequence[Any]) -> torch.Tensor:
     for dim in range(2, tensor.dim()):
         tensor = aten.slice.Tensor(tensor, dim, 0, shape[dim])
     return tensor
+
+
+@TABLE.register("aten::conv_tbc")
+def conv_tbc(self: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, pad: int = 0) -> torch.Tensor:
+    """conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor
+
+    Args:
+        self: (time, batch, channels in); weight: (kernel, channels in, channels out).
+    """
+    signal, kernel = aten.permute(self, [1, 2, 0]), aten.permute(weight, [2, 1, 0])
+    result = aten.convolution(signal, kernel, bias, [1], [pad], [1], False, [0], 1)
+    return aten.clone(aten.permute(result, [2, 0, 1]), memory_format=torch.contiguous_format)
+
+
+@TABLE.register("aten::_slow_conv2d_forward", "aten::slow_conv3d_forward")
+def _slow_conv2d_forward(
+    self: torch.Tensor,
+    weight: torch.Tensor,
+    kernel_size: Sequence[Any],
+    bias: torch.Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[Any],
+) -> torch.Tensor:
+    """_slow_conv2d_forward(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias, SymInt[2] stride, SymInt[2] padding) -> Tensor"""
+    return slow_conv_dilated(self, weight, kernel_size, bias, stride, padding)
+
+
+@TABLE.register("aten::slow_conv_dilated2d", "aten::slow_conv_dilated3d")
+def slow_conv_dilated(
+    self: torch.Tensor,
+    weight: torch.Tensor,
+    kernel_size: Sequence[Any],
+    bias: torch.Tensor | None = None,
+    stride: Sequence[int] = (1,),
+    padding: Sequence[Any] = (0,),
+    dilation: Sequence[int] = (1,),
+) -> torch.Tensor:
+    """slow_conv_dilated2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, ...) -> Tensor"""
+    dims = len(kernel_size)
+    stride, padding, dilation = (_spread(v, dims) for v in (stride, padding, dilation))
+    kernel = aten.reshape(weight, [weight.shape[0], self.shape[-dims - 1], *kernel_size])
+    return aten.convolution(self, kernel, bias, stride, padding, dilation, False, [0] * dims, 1)
+
+
+@TABLE.register("aten::slow_conv_transpose2d", "aten::slow_conv_transpose3d")
+def slow_conv_transpose(
+    self: torch.Tensor,
+    weight: torch.Tensor,
+    kernel_size: Sequence[Any],
+    bias: torch.Tensor | None = None,
+    stride: Sequence[int] = (1,),
+    padding: Sequence[Any] = (0,),
+    output_padding: Sequence[Any] = (0,),
+    dilation: Sequence[int] = (1,),
+) -> torch.Tensor:
+    """slow_conv_transpose2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, ...) -> Tensor"""
+    dims = len(kernel_size)
+    stride, padding, extra, dilation = (_spread(v, dims) for v in (stride, padding, output_padding, dilation))
+    return aten.convolution(self, weight, bias, stride, padding, dilation, True, extra, 1)
+
+
+@TABLE.register("aten::_conv_depthwise2d", "aten::conv_depthwise3d")
+def conv_depthwise(
+    self: torch.Tensor,
+    weight: torch.Tensor,
+    kernel_size: Sequence[Any],
+    bias: torch.Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[Any],
+    dilation: Sequence[int],
+) -> torch.Tensor:
+    """_conv_depthwise2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias, ...) -> Tensor"""
+    dims = len(kernel_size)
+    return aten.convolution(self, weight, bias, stride, padding, dilation, False, [0] * dims, self.shape[-dims - 1])

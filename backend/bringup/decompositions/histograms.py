@@ -88,7 +88,7 @@ def _density(hist: torch.Tensor, edges: Sequence[torch.Tensor]) -> torch.Tensor:
 
 
 @TABLE.register("aten::histc")
-def histc(self: torch.Tensor, bins: int = 100, min: float = 0, max: float = 0) -> torch.Tensor:  # noqa: A002
+def histc(self: torch.Tensor, bins: int = 100, min: float = 0, max: float = 0) -> torch.Tensor:
     """histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor"""
     values = aten.reshape(self, [-1])
     first, last = _limits(values, min, max, 1.0)
@@ -106,7 +106,7 @@ def _equal_edges(points: torch.Tensor, bins: Sequence[int], limits: Sequence[flo
 
 @TABLE.register("aten::histogram.bin_ct")
 def histogram(
-    self: torch.Tensor, bins: int = 100, *, range: Sequence[float] | None = None, weight: torch.Tensor | None = None, density: bool = False  # noqa: A002
+    self: torch.Tensor, bins: int = 100, *, range: Sequence[float] | None = None, weight: torch.Tensor | None = None, density: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """histogram.bin_ct(Tensor self, int bins=100, *, float[]? range, Tensor? weight, bool density) -> (Tensor hist, Tensor bin_edges)"""
     values = aten.reshape(self, [-1])
@@ -131,7 +131,7 @@ def _points(self: torch.Tensor) -> torch.Tensor:
 
 @TABLE.register("aten::_histogramdd_bin_edges")
 def _histogramdd_bin_edges(
-    self: torch.Tensor, bins: Sequence[int], *, range: Sequence[float] | None = None, weight: torch.Tensor | None = None, density: bool = False  # noqa: A002
+    self: torch.Tensor, bins: Sequence[int], *, range: Sequence[float] | None = None, weight: torch.Tensor | None = None, density: bool = False
 ) -> list[torch.Tensor]:
     """_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor[]"""
     return _equal_edges(_points(self), bins, range)
@@ -139,7 +139,7 @@ def _histogramdd_bin_edges(
 
 @TABLE.register("aten::_histogramdd_from_bin_cts")
 def _histogramdd_from_bin_cts(
-    self: torch.Tensor, bins: Sequence[int], *, range: Sequence[float] | None = None, weight: torch.Tensor | None = None, density: bool = False  # noqa: A002
+    self: torch.Tensor, bins: Sequence[int], *, range: Sequence[float] | None = None, weight: torch.Tensor | None = None, density: bool = False
 ) -> torch.Tensor:
     """_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor"""
     points = _points(self)

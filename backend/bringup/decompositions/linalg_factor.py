@@ -119,7 +119,7 @@ def _zero(like: torch.Tensor) -> torch.Tensor:
 
 
 def _reflection(alpha: torch.Tensor, below: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """LAPACK's larfg: v, tau and beta with (I - tau w w^H)^H x = beta e, where x is alpha over `below` and w is 1 over v."""  # noqa: E501
+    """LAPACK's larfg: v, tau and beta with (I - tau w w^H)^H x = beta e, where x is alpha over `below` and w is 1 over v."""
     norm = aten.sqrt(aten.sum(aten.mul(aten.abs(below), aten.abs(below)), [-2], True))
     parts = aten.view_as_real(aten.clone(alpha)) if alpha.is_complex() else None
     real = alpha if parts is None else aten.select(parts, -1, 0)
@@ -150,7 +150,7 @@ def _linalg_eigvals(self: torch.Tensor) -> torch.Tensor:
 
 
 def swaps(pivots: torch.Tensor, size: int) -> torch.Tensor:
-    """LAPACK's row interchanges, 1-based pivots [..., k], as k permutations [..., k, size]: the i-th swaps i and pivots[i] - 1."""  # noqa: E501
+    """LAPACK's row interchanges, 1-based pivots [..., k], as k permutations [..., k, size]: the i-th swaps i and pivots[i] - 1."""
     count = pivots.shape[-1]
     other = aten.unsqueeze(aten._to_copy(pivots, dtype=torch.int64) - 1, -1)
     own = aten.unsqueeze(aten.arange(count, device=pivots.device), -1)
@@ -191,7 +191,7 @@ def take_rows(matrix: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
 def lu_unpack(
     LU_data: torch.Tensor, LU_pivots: torch.Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> Any:
-    """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""  # noqa: E501
+    """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""
     rows, columns = LU_data.shape[-2:]
     inner = torch.sym_min(rows, columns)
     p, lower, upper = (aten.full([0], 0, dtype=LU_data.dtype, device=LU_data.device) for _ in range(3))

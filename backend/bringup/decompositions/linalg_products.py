@@ -87,7 +87,7 @@ def addmm_dtype(
     beta: Number = 1,
     alpha: Number = 1,
 ) -> torch.Tensor:
-    """addmm.dtype(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""  # noqa: E501
+    """addmm.dtype(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
     return addmm(_to(self, out_dtype), _to(mat1, out_dtype), _to(mat2, out_dtype), beta=beta, alpha=alpha)
 
 
@@ -101,7 +101,7 @@ def baddbmm_dtype(
     beta: Number = 1,
     alpha: Number = 1,
 ) -> torch.Tensor:
-    """baddbmm.dtype(Tensor self, Tensor batch1, Tensor batch2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""  # noqa: E501
+    """baddbmm.dtype(Tensor self, Tensor batch1, Tensor batch2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
     return baddbmm(_to(self, out_dtype), _to(batch1, out_dtype), _to(batch2, out_dtype), beta=beta, alpha=alpha)
 
 
@@ -171,7 +171,7 @@ def _trilinear(
     """_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] sumdim, int unroll_dim=1) -> Tensor
 
     The sum over `sumdim` of the three operands' product, each unsqueezed at its `expand`: Einstein's sum of three.
-    """  # noqa: E501
+    """
     letters = ascii_letters[: i1.dim() + len(expand1)]
     terms = ["".join(c for i, c in enumerate(letters) if i not in expanded) for expanded in (expand1, expand2, expand3)]
     kept = "".join(c for i, c in enumerate(letters) if i not in sumdim)

@@ -24,7 +24,7 @@ def broadcast_batches(left: torch.Tensor, right: torch.Tensor) -> tuple[torch.Te
 def triangular_solve(
     self: torch.Tensor, A: torch.Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:
-    """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"""  # noqa: E501
+    """triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)"""
     matrix, right = broadcast_batches(A, self)
     turned = aten.transpose(matrix, -2, -1) if transpose else matrix
     solution = aten.linalg_solve_triangular(turned, right, upper=upper != transpose, unitriangular=unitriangular)
@@ -85,7 +85,7 @@ def _lu_solve(lu: torch.Tensor, pivots: torch.Tensor, right: torch.Tensor, adjoi
 
 @TABLE.register("aten::_linalg_solve_ex")
 def _linalg_solve_ex(A: torch.Tensor, B: torch.Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
-    """_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"""  # noqa: E501
+    """_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)"""
     vector = B.dim() == 1 or (A.dim() - 1 == B.dim() and B.shape == A.shape[:-1])
     right = aten.unsqueeze(B, -1) if vector else B
     lu, pivots, info = aten.linalg_lu_factor_ex(A)
@@ -105,7 +105,7 @@ def linalg_inv_ex(A: torch.Tensor, *, check_errors: bool = False) -> Any:
 
 
 def _lu(A: torch.Tensor) -> Any:
-    """The LU factors that the formula of a determinant's gradient expects: those of the transpose of a contiguous real matrix."""  # noqa: E501
+    """The LU factors that the formula of a determinant's gradient expects: those of the transpose of a contiguous real matrix."""
     return aten.linalg_lu_factor_ex(aten.transpose(A, -2, -1) if A.is_contiguous() and not A.is_complex() else A)
 
 
@@ -139,7 +139,7 @@ def linalg_pinv(
     """linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor
 
     Singular values up to max(atol, rtol * the largest) count as zero; Golub and Van Loan, Matrix Computations, chapter 5.
-    """  # noqa: E501
+    """
     rows, columns = self.shape[-2:]
     if self.numel() == 0:
         return aten.full([*self.shape[:-2], columns, rows], 0, dtype=self.dtype, device=self.device)

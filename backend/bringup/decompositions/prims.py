@@ -415,6 +415,9 @@ def frexp(self: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @TABLE.register("prims::uniform")
-def uniform(shape: Sequence[Any], *, low: Any, high: Any, dtype: Any, device: Any, generator: Any = None) -> torch.Tensor:
-    """uniform(SymInt[] shape, *, Scalar low, Scalar high, ScalarType dtype, Device device, Generator? generator=None) -> Tensor"""
-    return aten.uniform(aten.full(shape, 0, dtype=dtype, device=device), low, high, generator=generator)
+def uniform(
+    shape: Sequence[Any], *, low: Any, high: Any, dtype: Any, device: Any, stride: Sequence[Any], generator: Any = None
+) -> torch.Tensor:
+    """uniform(SymInt[] shape, *, Scalar low, Scalar high, ScalarType dtype, Device device, SymInt[] stride, ...) -> Tensor"""
+    memory = aten.empty_strided(shape, stride, dtype=dtype, device=device)
+    return aten.uniform(memory, low, high, generator=generator)

@@ -150,53 +150,42 @@ def _top(dtype: torch.dtype) -> int:
 @TABLE.register("aten::bernoulli.Tensor")
 def bernoulli_tensor(self: torch.Tensor, p: torch.Tensor, *, generator: Any = None) -> torch.Tensor:
     """bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor"""
-    return aten._to_copy(aten.bernoulli(aten.expand(p, self.shape), generator=generator), dtype=self.dtype)
+    order = physical_order(self, None)
+    chance = aten.clone(aten.permute(aten.expand(p, self.shape), order), memory_format=torch.contiguous_format)
+    drawn = aten._to_copy(aten.bernoulli(chance, generator=generator), dtype=self.dtype)
+    return drawn if order == sorted(order) else aten.permute(drawn, [order.index(d) for d in range(len(order))])
 
 
 @TABLE.register("aten::native_dropout")
 def native_dropout(input: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Tensor, torch.Tensor]:
     """native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)
 
-    Srivastava et al., "Dropout", 2014: kept elements are scaled by 1 / (1 - p).
+    Srivastava et al., "Dropout", 2014: kept elements are scaled by 1 / (1 - p), rounded as eager rounds it; drawn in memory order.
     """
     if train is False or p == 0:
         return aten.clone(input), aten.full_like(input, True, dtype=torch.bool)
     if p == 1:
         return aten.full_like(input, 0), aten.full_like(input, False, dtype=torch.bool)
-    mask = aten.bernoulli.p(aten.full_like(input, False, dtype=torch.bool), 1 - p)
-    return input * mask * (1.0 / (1.0 - p)), mask
-
-
-@TABLE.register("aten::cauchy")
-def cauchy(self: torch.Tensor, median: float = 0, sigma: float = 1, *, generator: Any = None) -> torch.Tensor:
-    """cauchy(Tensor self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor
-
-    Inverse of the distribution function: median + sigma tan(pi (u - 1/2)).
-    """
-    uniform = aten.uniform(aten._to_copy(self, dtype=torch.float64), 0.0, 1.0, generator=generator)
-    return aten._to_copy(median + sigma * torch.tan(torch.pi * (uniform - 0.5)), dtype=self.dtype)
-
-
-@TABLE.register("aten::log_normal")
-def log_normal(self: torch.Tensor, mean: float = 1, std: float = 2, *, generator: Any = None) -> torch.Tensor:
-    """log_normal(Tensor self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor"""
-    return torch.exp(aten.normal_functional(self, mean, std, generator=generator))
+    order = physical_order(input, None)
+    drawn = _dense([input.shape[d] for d in order], torch.bool, input.device)
+    mask = aten.permute(aten.bernoulli.p(drawn, 1 - p), [order.index(d) for d in range(len(order))])
+    return input * (aten._to_copy(mask, dtype=input.dtype) / (1 - p)), mask
 
 
 @TABLE.register("aten::normal.Tensor_float")
 def normal_tensor_float(mean: torch.Tensor, std: float = 1, *, generator: Any = None) -> torch.Tensor:
     """normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor"""
-    return _normal(aten.full_like(mean, 0), generator) * std + mean
+    return _normal(_dense(mean.shape, mean.dtype, mean.device), generator) * std + aten.contiguous(mean)
 
 
 @TABLE.register("aten::normal.float_Tensor")
 def normal_float_tensor(mean: float, std: torch.Tensor, *, generator: Any = None) -> torch.Tensor:
     """normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor"""
-    return _normal(aten.full_like(std, 0), generator) * std + mean
+    return _normal(_dense(std.shape, std.dtype, std.device), generator) * aten.contiguous(std) + mean
 
 
 @TABLE.register("aten::normal.Tensor_Tensor")
 def normal_tensor_tensor(mean: torch.Tensor, std: torch.Tensor, *, generator: Any = None) -> torch.Tensor:
     """normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor"""
     shape = torch.broadcast_shapes(mean.shape, std.shape)
-    return _normal(_dense(shape, mean.dtype, mean.device), generator) * std + mean
+    return _normal(_dense(shape, mean.dtype, mean.device), generator) * aten.contiguous(std) + aten.contiguous(mean)

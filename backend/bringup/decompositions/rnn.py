@@ -12,7 +12,7 @@ GRU (Cho et al., 2014, with the reset gate after the product), gates in the orde
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
@@ -21,7 +21,7 @@ from bringup.decompositions.registry import Decompositions
 TABLE = Decompositions("rnn")
 aten = torch.ops.aten
 
-Optional = torch.Tensor | None
+Optional: TypeAlias = torch.Tensor | None
 
 _LSTM = 2  # the layer's mode, as the operators number it
 

@@ -13,7 +13,13 @@ from typing import Any
 import torch
 
 from bringup.decompositions.registry import Decomposition
-from bringup.torch_internals import OpOverload, find_overload, is_composite_implicit, registered_names, written_arguments
+from bringup.torch_internals import (
+    OpOverload,
+    find_overload,
+    is_composite_implicit,
+    registered_names,
+    written_arguments,
+)
 
 _TAKES_NUMBERS = ("aten::add.Tensor", "aten::sub.Tensor", "aten::mul.Tensor", "aten::div.Tensor", "aten::div.Tensor_mode")
 

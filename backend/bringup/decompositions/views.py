@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -140,21 +141,41 @@ def slice_scatter(
 ) -> torch.Tensor:
     """slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor
 
-    Where the slice covers whole blocks, three pieces are joined; else every element of the dimension reads `src` or `self` by its position.
+    Where the sizes are known, pieces are joined or places overwritten; else every element of the dimension tells by its position whether,
+    and where, it reads `src`.
     """
-    if any(isinstance(v, torch.SymInt) for v in (self.shape[dim], start, end, step)):
-        return NotImplemented
-    dim, n = dim % self.dim(), self.shape[dim]
+    dim = dim % self.dim()
+    n, length = self.shape[dim], src.shape[dim]
+    if src.dtype != self.dtype:
+        src = aten._to_copy(src, dtype=self.dtype)
+    if any(isinstance(v, torch.SymInt) for v in (n, length, start, end, step)):
+        return _packed_like(_sliced_by_position(self, src, dim, start, end, step), self)
     start, end, step = slice(start, end, step).indices(n)
-    end = max(start, end)
-    src = aten.expand(src if src.dtype == self.dtype else aten._to_copy(src, dtype=self.dtype), [*self.shape[:dim], src.shape[dim], *self.shape[dim + 1 :]])
-    if src.shape[dim] == 0:
+    src = aten.expand(src, [*self.shape[:dim], length, *self.shape[dim + 1 :]])
+    if length == 0:
         return _packed_like(self, self)
     if step == 1:
         pieces = [aten.slice(self, dim, 0, start), src, aten.slice(self, dim, end, n)]
         return _packed_like(aten.cat([p for p in pieces if p.shape[dim]], dim), self)
     place = aten.arange.start_step(start, end, step, device=self.device)
     return _packed_like(aten.index_put(self, [None] * dim + [place], src), self)
+
+
+def _sliced_by_position(self: torch.Tensor, src: torch.Tensor, dim: int, start: Any, end: Any, step: Any) -> torch.Tensor:
+    n, length = self.shape[dim], src.shape[dim]
+    first = 0 if start is None else start
+    if first < 0:
+        first = torch.sym_max(first + n, 0)
+    last = n if end is None or (type(end) is int and end >= sys.maxsize) else end
+    if last < 0:
+        last = last + n
+    ahead = aten.arange(n, device=self.device) - first
+    inside = aten.bitwise_and(aten.bitwise_and(ahead >= 0, ahead < last - first), aten.remainder(ahead, step) == 0)
+    place = aten.clamp(aten.div(ahead, step, rounding_mode="floor"), 0, torch.sym_max(length - 1, 0))
+    # one more row at the end, so that an empty source has something to read
+    longer = aten.constant_pad_nd(src, [0, 0] * (self.dim() - 1 - dim) + [0, 1])
+    taken = aten.index(longer, [None] * dim + [place])
+    return aten.where(aten.view(inside, [-1] + [1] * (self.dim() - 1 - dim)), taken, self)
 
 
 @TABLE.register("aten::channel_shuffle", "aten::native_channel_shuffle")
