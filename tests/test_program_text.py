@@ -46,12 +46,11 @@ program inference for sim
   input %arg1_1: float32[2, 4]
   input %arg2_1: float32[4, 3]
   constant %_folded_full: float32[]
+  constant %_folded_full_1: float32[]
   %mm: float32[2, 3] = matrix aten::mm(%arg1_1, %arg2_1)
-  %mul: float32[2, 3] = vector aten::mul.Tensor(%mm, 1)
-  %mul_1: float32[3] = vector aten::mul.Tensor(%arg0_1, 1)
-  %add: float32[2, 3] = vector aten::add.Tensor(%mul, %mul_1)
+  %add: float32[2, 3] = vector aten::add.Tensor(%arg0_1, %mm)
   %le: bool[2, 3] = vector aten::le.Tensor(%add, %_folded_full)
-  %where: float32[2, 3] = host prims::where(%le, 0.0, %add) fallback(no-decomposition)
+  %where: float32[2, 3] = vector aten::where.self(%le, %_folded_full_1, %add)
   return %where
 """)
 
@@ -81,9 +80,11 @@ program inference for sim
         """Random instructions say so and are never merged."""
         self.assertExpectedInline(text_of(lambda: torch.rand(2) + torch.rand(2), optional_kernels=False), """\
 program inference for sim
-  %rand: float32[2] = host aten::rand([2], device=cpu, pin_memory=False) random fallback(no-decomposition)
-  %rand_1: float32[2] = host aten::rand([2], device=cpu, pin_memory=False) random fallback(no-decomposition)
-  %add: float32[2] = vector aten::add.Tensor(%rand, %rand_1)
+  constant %_folded_full: float32[2]
+  constant %_folded_full_1: float32[2]
+  %uniform: float32[2] = vector aten::uniform(%_folded_full) random
+  %uniform_1: float32[2] = vector aten::uniform(%_folded_full_1) random
+  %add: float32[2] = vector aten::add.Tensor(%uniform, %uniform_1)
   return %add
 """)
 

@@ -31,6 +31,7 @@ __all__ = [
     "is_collective",
     "is_composite_implicit",
     "is_fake",
+    "load_linear_cross_entropy",
     "load_prims",
     "memory_key",
     "overload_name",
@@ -73,6 +74,12 @@ def find_overload(name: str) -> OpOverload | None:
 def load_prims() -> None:
     """Register the ``prims::`` operators."""
     importlib.import_module("torch._prims")
+
+
+def load_linear_cross_entropy() -> None:
+    """Register the ``torch_nn::`` operators of linear cross entropy, where the release has them (2.13 on)."""
+    with contextlib.suppress(ModuleNotFoundError):
+        importlib.import_module("torch.nn.modules.linear_cross_entropy")
 
 
 def registered_names(namespace: str) -> list[str]:

@@ -52,8 +52,7 @@ def run_isolated(
                 if worker.task is None and todo:
                     worker.task, worker.started = todo.pop(), time.monotonic()
                     worker.pipe.send(worker.task)
-            for result in _collect(workers, lost, timeout):
-                yield result
+            yield from _collect(workers, lost, timeout)
             workers = [w for w in workers if w.process is not None]
     finally:
         for worker in workers:

@@ -88,12 +88,13 @@ def rrelu_with_noise_functional(
     if not training:
         slope = (lower + upper) / 2
         return torch.where(self > 0, self, self * slope), aten.clone(noise)
-    flat = aten.reshape(self, [-1])
+    flat = aten.reshape(aten.contiguous(self), [-1])
     draws = flat <= 0
     place = aten.clamp(aten.cumsum(aten._to_copy(draws, dtype=torch.int64), 0) - 1, 0)
     slope = aten.gather(_uniform(flat.shape, self, generator), 0, place) * (upper - lower) + lower
-    slope = aten.reshape(torch.where(draws, aten._to_copy(slope, dtype=self.dtype), 1), self.shape)
-    return self * slope, slope
+    slope = torch.where(draws, slope, 1.0)
+    result, noise = aten._to_copy(flat * slope, dtype=self.dtype), aten._to_copy(slope, dtype=self.dtype)
+    return aten.view(result, self.shape), aten.view(noise, self.shape)
 
 
 def _first(accepted: torch.Tensor, candidates: torch.Tensor) -> torch.Tensor:

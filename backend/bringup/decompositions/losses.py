@@ -8,8 +8,10 @@ import torch
 
 from bringup.decompositions.registry import Decompositions
 from bringup.decompositions.special_series import is_half
+from bringup.torch_internals import load_linear_cross_entropy
 
 TABLE = Decompositions("losses")
+load_linear_cross_entropy()
 aten = torch.ops.aten
 
 _NONE, _MEAN = 0, 1
@@ -55,6 +57,33 @@ def multi_margin_loss_backward(
     return aten.reshape(slope / rows.shape[1] * _of_samples(grad_output, rows, reduction), self.shape)
 
 
+def _label_gaps(rows: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """1 - x_y + x_i as [batch, label, class], the labels with 0 after the first -1, and where they count, [batch, label]."""
+    ended = aten.cumsum(aten._to_copy(target < 0, dtype=torch.int64), 1) > 0
+    labels = torch.where(ended, 0, target)
+    return aten.unsqueeze(rows, 1) - aten.unsqueeze(aten.gather(rows, 1, labels), 2) + 1, labels, aten.bitwise_not(ended)
+
+
+@TABLE.register("aten::multilabel_margin_loss_forward")
+def multilabel_margin_loss_forward(self: torch.Tensor, target: torch.Tensor, reduction: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)
+
+    PyTorch's own entry counts class 0 as a label for every place after the first -1.
+    """
+    if self.numel() == 0:
+        return NotImplemented
+    rows, wanted = _rows(self, target)
+    gap, labels, counts = _label_gaps(rows, wanted)
+    is_target = aten.scatter_add(aten.full_like(rows, 0), 1, labels, aten._to_copy(counts, dtype=self.dtype)) > 0
+    counted = aten.bitwise_and(aten.unsqueeze(counts, 2), aten.bitwise_not(aten.unsqueeze(is_target, 1)))
+    losses = aten.sum(torch.where(aten.bitwise_and(counted, gap > 0), gap, 0.0), [1, 2]) / rows.shape[1]
+    if reduction == _NONE:
+        output = aten.reshape(losses, target.shape[:-1])
+    else:
+        output = aten.sum(losses, [0]) / (rows.shape[0] if reduction == _MEAN else 1)
+    return output, aten._to_copy(aten.reshape(is_target, target.shape), dtype=self.dtype)
+
+
 @TABLE.register("aten::multilabel_margin_loss_backward")
 def multilabel_margin_loss_backward(
     grad_output: torch.Tensor, self: torch.Tensor, target: torch.Tensor, reduction: int, is_target: torch.Tensor
@@ -66,10 +95,8 @@ def multilabel_margin_loss_backward(
     if self.numel() == 0:
         return aten.full_like(self, 0)
     rows, labels = _rows(self, target)
-    ended = aten.cumsum(aten._to_copy(labels < 0, dtype=torch.int64), 1) > 0
-    labels = torch.where(ended, 0, labels)
-    gap = aten.unsqueeze(rows, 1) - aten.unsqueeze(aten.gather(rows, 1, labels), 2) + 1  # [batch, label, class]
-    counts = aten.bitwise_and(aten.unsqueeze(aten.reshape(is_target, rows.shape) == 0, 1), aten.unsqueeze(aten.bitwise_not(ended), 2))
+    gap, labels, counts = _label_gaps(rows, labels)
+    counts = aten.bitwise_and(aten.unsqueeze(aten.reshape(is_target, rows.shape) == 0, 1), aten.unsqueeze(counts, 2))
     active = aten._to_copy(aten.bitwise_and(counts, gap > 0), dtype=self.dtype)
     slope = aten.scatter_add(aten.sum(active, [1]), 1, labels, -aten.sum(active, [2]))
     return aten.reshape(slope / rows.shape[1] * _of_samples(grad_output, rows, reduction), self.shape)

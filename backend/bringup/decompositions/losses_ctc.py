@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import torch
 
@@ -16,7 +17,7 @@ from bringup.decompositions.registry import Decompositions
 TABLE = Decompositions("losses_ctc")
 aten = torch.ops.aten
 
-Lengths = Sequence[int] | torch.Tensor
+Lengths: TypeAlias = Sequence[int] | torch.Tensor
 
 
 def _lengths(lengths: Lengths, device: torch.device) -> torch.Tensor:
@@ -182,8 +183,11 @@ def _ctc_loss_backward(
     share = torch.where(aten.unsqueeze(within, 2), share, 0.0)
     index = aten.expand(aten.unsqueeze(labels, 0), [steps, batch, size])
     slope = aten.scatter_add(aten.exp(log_probs), 2, index, -share) * aten.reshape(grad, [1, -1, 1])
+    possible = aten.unsqueeze(neg_log_likelihood != math.inf, 0)
     if zero_infinity:
-        within = aten.bitwise_and(within, aten.unsqueeze(neg_log_likelihood != math.inf, 0))
+        within = aten.bitwise_and(within, possible)
+    else:
+        slope = torch.where(aten.unsqueeze(possible, 2), slope, math.nan)
     return torch.where(aten.unsqueeze(within, 2), slope, 0.0)
 
 

@@ -45,17 +45,18 @@ def _add_pair(name: str, draw: Callable[..., torch.Tensor]) -> None:
     ) -> torch.Tensor:
         return draw(_dense(size, dtype, device), generator)
 
-    @TABLE.register(f"aten::{name}_like")
+    @TABLE.register(f"aten::{name}_like", f"aten::{name}_like.generator")
     def like(
         self: torch.Tensor,
         *,
+        generator: Any = None,
         dtype: torch.dtype | None = None,
         layout: Any = None,
         device: Any = None,
         pin_memory: Any = None,
         memory_format: Any = None,
     ) -> torch.Tensor:
-        return draw(_dense_like(self, dtype, device, memory_format))
+        return draw(_dense_like(self, dtype, device, memory_format), generator)
 
 
 _add_pair("rand", _uniform)
@@ -72,17 +73,20 @@ def _integers(like: torch.Tensor, low: int, high: int, generator: Any = None) ->
     return drawn if order == sorted(order) else aten.permute(drawn, [order.index(d) for d in range(len(order))])
 
 
-@TABLE.register("aten::randint")
+@TABLE.register("aten::randint", "aten::randint.generator")
 def randint(
     high: int,
     size: Sequence[Any],
     *,
+    generator: Any = None,
     dtype: torch.dtype | None = torch.int64,
     layout: Any = None,
     device: Any = None,
     pin_memory: Any = None,
 ) -> torch.Tensor:
     """randint(SymInt high, SymInt[] size, *, ...) -> Tensor"""
+    if generator is not None:
+        return NotImplemented
     return aten.randint.low(0, high, size, dtype=dtype or torch.int64, device=device)
 
 
