@@ -26,7 +26,9 @@ def _inference(model: nn.Module, inputs: dict[str, Any]) -> tuple[nn.Module, Cal
     return model, of
 
 
-def _training(model: nn.Module, inputs: dict[str, Any], loss_of: Callable[[Any], torch.Tensor]) -> tuple[nn.Module, Callable[[Any], Step]]:
+def _training(
+    model: nn.Module, inputs: dict[str, Any], loss_of: Callable[[Any], torch.Tensor]
+) -> tuple[nn.Module, Callable[[Any], Step]]:
     model.train()
 
     def of(module: Any) -> Step:
@@ -44,7 +46,9 @@ class Mlp(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.layers = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, width), nn.GELU(), nn.Linear(width, width))
+        self.layers = nn.Sequential(
+            nn.Linear(width, width), nn.GELU(), nn.Linear(width, width), nn.GELU(), nn.Linear(width, width)
+        )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.layers(x)
@@ -66,19 +70,42 @@ class ConvNet(nn.Module):
 
 def _gpt2(layers: int, width: int) -> nn.Module:
     return transformers.GPT2LMHeadModel(
-        transformers.GPT2Config(n_layer=layers, n_embd=width, n_head=width // 64, vocab_size=4000, use_cache=False, resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0)
+        transformers.GPT2Config(
+            n_layer=layers,
+            n_embd=width,
+            n_head=width // 64,
+            vocab_size=4000,
+            use_cache=False,
+            resid_pdrop=0.0,
+            embd_pdrop=0.0,
+            attn_pdrop=0.0,
+        )
     )
 
 
 def _llama() -> nn.Module:
     return transformers.LlamaForCausalLM(
-        transformers.LlamaConfig(hidden_size=384, intermediate_size=1024, num_hidden_layers=6, num_attention_heads=6, num_key_value_heads=2, vocab_size=4000, use_cache=False)
+        transformers.LlamaConfig(
+            hidden_size=384,
+            intermediate_size=1024,
+            num_hidden_layers=6,
+            num_attention_heads=6,
+            num_key_value_heads=2,
+            vocab_size=4000,
+            use_cache=False,
+        )
     )
 
 
 def _resnet18() -> nn.Module:
     return transformers.ResNetForImageClassification(
-        transformers.ResNetConfig(embedding_size=64, hidden_sizes=[64, 128, 256, 512], depths=[2, 2, 2, 2], layer_type="basic", num_labels=1000)
+        transformers.ResNetConfig(
+            embedding_size=64,
+            hidden_sizes=[64, 128, 256, 512],
+            depths=[2, 2, 2, 2],
+            layer_type="basic",
+            num_labels=1000,
+        )
     )
 
 
@@ -97,14 +124,23 @@ MODELS: dict[str, Builder] = {
     "GPT-2 6x384, prefill 128": lambda: _inference(_gpt2(6, 384), _tokens(1, 128)),
     "Llama 6x384, prefill 128": lambda: _inference(_llama(), _tokens(1, 128)),
     "BERT 6x384, 128 tokens": lambda: _inference(
-        transformers.BertModel(transformers.BertConfig(hidden_size=384, num_hidden_layers=6, num_attention_heads=6, intermediate_size=1536, vocab_size=4000)),
+        transformers.BertModel(
+            transformers.BertConfig(
+                hidden_size=384, num_hidden_layers=6, num_attention_heads=6, intermediate_size=1536, vocab_size=4000
+            )
+        ),
         _tokens(1, 128),
     ),
     "ViT 6x384, 224 px": lambda: _inference(
-        transformers.ViTModel(transformers.ViTConfig(hidden_size=384, num_hidden_layers=6, num_attention_heads=6, intermediate_size=1536)), _image(1)
+        transformers.ViTModel(
+            transformers.ViTConfig(hidden_size=384, num_hidden_layers=6, num_attention_heads=6, intermediate_size=1536)
+        ),
+        _image(1),
     ),
     "ResNet-18": lambda: _inference(_resnet18(), _image(1)),
     "ResNet-18, batch 8": lambda: _inference(_resnet18(), _image(8, 128)),
-    "GPT-2 4x256, training": lambda: _training(_gpt2(4, 256), _tokens(2, 128), lambda out: out.logits.float().pow(2).mean()),
+    "GPT-2 4x256, training": lambda: _training(
+        _gpt2(4, 256), _tokens(2, 128), lambda out: out.logits.float().pow(2).mean()
+    ),
     "ConvNet, training": lambda: _training(ConvNet(), {"x": torch.randn(4, 3, 48, 48)}, lambda out: out.pow(2).mean()),
 }

@@ -53,7 +53,9 @@ def measure(build: Builder, names: list[str], budget: float) -> dict[str, dict[s
         torch._dynamo.reset()
         steps[name] = of(torch.compile(model, **BACKENDS[name]))
         first[name] = seconds(steps[name])
-    for name in reversed(names):  # once more in the other order: the first compilation of a model warms caches for the next
+    for name in reversed(
+        names
+    ):  # once more in the other order: the first compilation of a model warms caches for the next
         torch._dynamo.reset()
         first[name] = min(first[name], seconds(of(torch.compile(model, **BACKENDS[name]))))
     torch._dynamo.reset()
@@ -90,7 +92,12 @@ def main() -> int:
             with console.status(model):
                 results[model] = measure(build, names, arguments.budget)
     if arguments.json:
-        print(json.dumps({"torch": torch.__version__, "machine": platform.processor() or platform.machine(), "results": results}, indent=1))
+        print(
+            json.dumps(
+                {"torch": torch.__version__, "machine": platform.processor() or platform.machine(), "results": results},
+                indent=1,
+            )
+        )
         return 0
     print(table(results, names))
     return 0
@@ -108,8 +115,13 @@ def table(results: dict[str, dict[str, dict[str, float]]], names: list[str]) -> 
     large = [r for r in results.values() if r["eager"]["step"] >= 0.005]
     for label, some in (("geometric mean", list(results.values())), ("  steps of 5 ms or more", large)):
         if some:
-            mean = [math.exp(statistics.fmean(math.log(r[n]["step"] / r["eager"]["step"]) for r in some)) for n in names]
-            first = [math.exp(statistics.fmean(math.log(r[n]["first"] / r["aot_eager"]["first"]) for r in some)) for n in names[1:]]
+            mean = [
+                math.exp(statistics.fmean(math.log(r[n]["step"] / r["eager"]["step"]) for r in some)) for n in names
+            ]
+            first = [
+                math.exp(statistics.fmean(math.log(r[n]["first"] / r["aot_eager"]["first"]) for r in some))
+                for n in names[1:]
+            ]
             rows.append([label, "", *(f"{m:.2f}" for m in mean), *(f"{m:.2f}" for m in first)])
     headers = ["model", "eager ms", *(f"step: {n}" for n in names), *(f"first call: {n}" for n in names[1:])]
     return tabulate(rows, headers=headers, maxheadercolwidths=14)

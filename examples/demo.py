@@ -46,7 +46,12 @@ class Row:
 def llama() -> tuple[torch.nn.Module, dict[str, Any]]:
     """A Llama decoder of 4 layers, prefill of 64 tokens."""
     config = transformers.LlamaConfig(
-        hidden_size=256, intermediate_size=688, num_hidden_layers=4, num_attention_heads=8, num_key_value_heads=4, vocab_size=2000
+        hidden_size=256,
+        intermediate_size=688,
+        num_hidden_layers=4,
+        num_attention_heads=8,
+        num_key_value_heads=4,
+        vocab_size=2000,
     )
     return transformers.LlamaForCausalLM(config), {"input_ids": torch.randint(0, 2000, (1, 64)), "use_cache": False}
 
@@ -67,7 +72,9 @@ def bert() -> tuple[torch.nn.Module, dict[str, Any]]:
     return transformers.BertForMaskedLM(config), {"input_ids": torch.randint(0, 2000, (1, 64))}
 
 
-def inference(build: Callable[[], tuple[torch.nn.Module, dict[str, Any]]]) -> tuple[Callable[..., Any], Callable[..., Any], int]:
+def inference(
+    build: Callable[[], tuple[torch.nn.Module, dict[str, Any]]],
+) -> tuple[Callable[..., Any], Callable[..., Any], int]:
     """The eager and the compiled forward of a model, and its parameter count."""
     model, inputs = build()
     model.eval()
@@ -86,7 +93,12 @@ def inference(build: Callable[[], tuple[torch.nn.Module, dict[str, Any]]]) -> tu
 def training() -> tuple[Callable[..., Any], Callable[..., Any], int]:
     """One training step of a Llama of 2 layers: loss, backward, gradients of every parameter."""
     config = transformers.LlamaConfig(
-        hidden_size=256, intermediate_size=688, num_hidden_layers=2, num_attention_heads=8, num_key_value_heads=4, vocab_size=2000
+        hidden_size=256,
+        intermediate_size=688,
+        num_hidden_layers=2,
+        num_attention_heads=8,
+        num_key_value_heads=4,
+        vocab_size=2000,
     )
     model = transformers.LlamaForCausalLM(config).train()
     tokens = torch.randint(0, 2000, (2, 64))
@@ -170,7 +182,17 @@ def main() -> int:
         ]
         for r in rows
     ]
-    headers = ["model", "parameters", "max diff", "kernels", "instructions", "fallbacks", "peak memory", "step", "of eager"]
+    headers = [
+        "model",
+        "parameters",
+        "max diff",
+        "kernels",
+        "instructions",
+        "fallbacks",
+        "peak memory",
+        "step",
+        "of eager",
+    ]
     print(tabulate(table, headers=headers))
     print("\nlast program, first lines:\n")
     print("\n".join(str(bringup.report().programs[0]).splitlines()[:12]))

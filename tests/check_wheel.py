@@ -1,6 +1,6 @@
 """Build the wheel, install it in a clean environment, and compile a model from outside the checkout.
 
-    python tests/check_wheel.py --torch 2.13.0
+python tests/check_wheel.py --torch 2.13.0
 """
 
 from __future__ import annotations
@@ -40,7 +40,12 @@ def main() -> int:
         subprocess.run([*install, f"torch=={arguments.torch}"], check=True)
         subprocess.run([*install, f"{wheel}"], check=True)
         subprocess.run([python, "-c", PROGRAM], check=True, cwd=folder)
-        subprocess.run([str(Path(python).parent / "bringup"), "kernels", "--json"], check=True, cwd=folder, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [str(Path(python).parent / "bringup"), "kernels", "--json"],
+            check=True,
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+        )
     return 0
 
 

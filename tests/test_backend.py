@@ -111,7 +111,12 @@ def test_fallback_to_the_host_is_reported_with_its_reason() -> None:
         assert torch.equal(compiled(torch.ones(2)), torch.full((2,), 12.0))
     compiled(torch.ones(2))
     (row,) = bringup.report().fallbacks
-    assert (row["operator"], row["reason"], row["count"], row["runs"]) == ("bringup_tests::twice", "custom-operator", 1, 2)
+    assert (row["operator"], row["reason"], row["count"], row["runs"]) == (
+        "bringup_tests::twice",
+        "custom-operator",
+        1,
+        2,
+    )
     assert row["bytes_crossing"] == 16
     assert "test_backend.py" in row["source"]
 
@@ -243,7 +248,9 @@ def test_own_decomposition_pass_lowering_and_runtime() -> None:
     target = replace(sim, passes=(graph_pass,), lowerings={"aten::sigmoid": lowering}, runtime=runtime)
     x = torch.randn(5)
     options = {"target": target, "optional_kernels": False}
-    torch.testing.assert_close(torch.compile(torch.nn.functional.silu, backend="bringup", options=options)(x), torch.nn.functional.silu(x))
+    torch.testing.assert_close(
+        torch.compile(torch.nn.functional.silu, backend="bringup", options=options)(x), torch.nn.functional.silu(x)
+    )
     assert seen == ["decomposition", "pass", "lowering", "runtime"]
 
 

@@ -13,7 +13,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 ROOTS = {"backend": "bringup", "codegen": "bringup_codegen", "coverage": "bringup_coverage"}
 SOURCES = [p for folder, package in ROOTS.items() for p in sorted((ROOT / folder / package).rglob("*.py"))]
-PRIVATE = re.compile(r"torch\._(C|dynamo|functorch|subclasses|decomp|inductor|prims|refs|ops|export|guards|higher_order_ops)\b")
+PRIVATE = re.compile(
+    r"torch\._(C|dynamo|functorch|subclasses|decomp|inductor|prims|refs|ops|export|guards|higher_order_ops)\b"
+)
 LONG_WITH_A_REASON: set[str] = set()
 
 

@@ -59,7 +59,12 @@ def test_common_subexpressions() -> None:
 def test_common_subexpressions_leave_outputs_and_random_numbers_apart() -> None:
     """Two outputs keep memory of their own; two draws are two draws."""
     assert calls(passes.MergeCommonSubexpressions()(graph(lambda x: (x.exp(), x.exp()), X)))["aten.exp.default"] == 2
-    assert calls(passes.MergeCommonSubexpressions()(graph(lambda x: x + torch.rand(3) + torch.rand(3), X)))["aten.rand.default"] == 2
+    assert (
+        calls(passes.MergeCommonSubexpressions()(graph(lambda x: x + torch.rand(3) + torch.rand(3), X)))[
+            "aten.rand.default"
+        ]
+        == 2
+    )
 
 
 def test_common_subexpressions_see_writes() -> None:

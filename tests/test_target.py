@@ -35,7 +35,9 @@ def test_every_name_in_the_tables_is_an_operator() -> None:
 
 def test_kernels_command_prints_the_contract() -> None:
     """`bringup kernels --format json` is a list of rows with four keys."""
-    out = subprocess.run([sys.executable, "-m", "bringup", "kernels", "--format", "json"], check=True, capture_output=True)
+    out = subprocess.run(
+        [sys.executable, "-m", "bringup", "kernels", "--format", "json"], check=True, capture_output=True
+    )
     rows = json.loads(out.stdout)
     assert {"overload", "engine", "dtypes", "required"} <= set(rows[0])
     mm = next(r for r in rows if r["overload"] == "aten::mm")
@@ -59,7 +61,9 @@ def test_verdict_decomposed_names_its_kernels() -> None:
 
 def test_verdict_none_says_which_leaf() -> None:
     """A table is not a verdict: a decomposition that ends in an operator without kernel is a no."""
-    target = Target("tiny", (Kernel("aten::neg", Engine.VECTOR, frozenset({torch.float32})),), find_target("sim").decompositions)
+    target = Target(
+        "tiny", (Kernel("aten::neg", Engine.VECTOR, frozenset({torch.float32})),), find_target("sim").decompositions
+    )
     verdict = target.verdict(Call(aten.silu.default, (torch.ones(2),)))
     assert verdict.reason is Reason.LEAF_MISSING
     assert not verdict
@@ -74,7 +78,12 @@ def test_verdict_by_dtype() -> None:
 
 def test_constraint_reason_reaches_the_verdict() -> None:
     """What a kernel's check says is what the verdict says."""
-    row = Kernel("aten::mm", Engine.MATRIX, frozenset({torch.float32}), lambda c: "needs 16 rows" if c.args[0].shape[0] % 16 else None)
+    row = Kernel(
+        "aten::mm",
+        Engine.MATRIX,
+        frozenset({torch.float32}),
+        lambda c: "needs 16 rows" if c.args[0].shape[0] % 16 else None,
+    )
     verdict = Target("tiny", (row,)).verdict(Call(aten.mm.default, (torch.ones(3, 3), torch.ones(3, 3))))
     assert verdict.reason is Reason.CONSTRAINT
     assert "needs 16 rows" in verdict.detail
@@ -114,7 +123,9 @@ def test_compiler_and_verdict_agree() -> None:
     ]
     for overload, tensors, rest in calls:
         verdict = target.verdict(Call(overload, (*tensors, *rest)))
-        compiled = bringup.compile_function(lambda *t, o=overload, r=rest: o(*t, *r), options={"optional_kernels": False})
+        compiled = bringup.compile_function(
+            lambda *t, o=overload, r=rest: o(*t, *r), options={"optional_kernels": False}
+        )
         with bringup.recording() as recorded:
             compiled(*tensors)
         assert bool(verdict) == (not recorded.fallbacks)

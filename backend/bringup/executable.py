@@ -49,10 +49,14 @@ def executable(
 
 def _plain_complex_inputs(program: Program) -> tuple[int, ...]:
     """Positions of complex inputs that were traced without the conjugate bit, so must come without it (tangents may not)."""
-    written = {program.root(name) for instruction in program.walk() for name in instruction.writes if name in program.buffers}
+    written = {
+        program.root(name) for instruction in program.walk() for name in instruction.writes if name in program.buffers
+    }
     buffers = [program.buffers[name] for name in program.inputs]
     return tuple(
-        i for i, b in enumerate(buffers) if b.dtype is not None and b.dtype.is_complex and not b.conjugated and b.name not in written
+        i
+        for i, b in enumerate(buffers)
+        if b.dtype is not None and b.dtype.is_complex and not b.conjugated and b.name not in written
     )
 
 

@@ -160,7 +160,9 @@ class _Lowering:
         else:
             self.fall_back(node, call, host_function(overload), *refusal)
 
-    def emit(self, node: fx.Node, operation: str, engine: Engine, function: Any, fallback: Fallback | None = None) -> None:
+    def emit(
+        self, node: fx.Node, operation: str, engine: Engine, function: Any, fallback: Fallback | None = None
+    ) -> None:
         value = node.meta.get("val")
         multiple = isinstance(value, (list, tuple))
         results = self.split(node, value) if multiple else self.one(node, value)
@@ -236,7 +238,9 @@ class _Lowering:
         if isinstance(value, fx.Node):
             return self.values[value]
         if isinstance(value, (list, tuple)):
-            return [self.operand(v) for v in value] if isinstance(value, list) else tuple(self.operand(v) for v in value)
+            return (
+                [self.operand(v) for v in value] if isinstance(value, list) else tuple(self.operand(v) for v in value)
+            )
         if isinstance(value, dict):
             return {k: self.operand(v) for k, v in value.items()}
         if isinstance(value, slice):
@@ -251,7 +255,12 @@ def _scalar_only(node: fx.Node, call: Call) -> bool:
 
 
 def _reads_shape_only(overload: OpOverload) -> bool:
-    return overload._schema.name in ("aten::sym_size", "aten::sym_stride", "aten::sym_numel", "aten::sym_storage_offset")
+    return overload._schema.name in (
+        "aten::sym_size",
+        "aten::sym_stride",
+        "aten::sym_numel",
+        "aten::sym_storage_offset",
+    )
 
 
 def _meta(node: fx.Node) -> Any:

@@ -81,7 +81,9 @@ def partition_graph(gm: fx.GraphModule, target: Target) -> Partitioning:
     host = tuple(_host_operators(gm.graph, target))
     proposer = CapabilityBasedPartitioner(gm, _Supported(target), allows_single_node_partition=True)
     fused = proposer.fuse_partitions(proposer.propose_partitions(), prefix="device_")
-    pieces = tuple(_piece(fused, n) for n in fused.graph.nodes if n.op == "call_module" and str(n.target).startswith("device_"))
+    pieces = tuple(
+        _piece(fused, n) for n in fused.graph.nodes if n.op == "call_module" and str(n.target).startswith("device_")
+    )
     return Partitioning(fused, pieces, host)
 
 

@@ -119,7 +119,9 @@ class Report:
                 reason = instruction.fallback.reason.value
                 key = (instruction.operation, reason, instruction.fallback.detail, instruction.source)
                 names = ("operator", "reason", "detail", "source")
-                row = merged.setdefault(key, {**dict(zip(names, key, strict=True)), "count": 0, "runs": 0, "bytes_crossing": 0})
+                row = merged.setdefault(
+                    key, {**dict(zip(names, key, strict=True)), "count": 0, "runs": 0, "bytes_crossing": 0}
+                )
                 row["count"] += 1
                 row["bytes_crossing"] += _crossing(program, instruction)
                 row["runs"] += record.runs
@@ -149,9 +151,14 @@ class Report:
         }
 
     def __str__(self) -> str:
-        lines = [f"{len(self.records)} programs, {sum(self.kernels.values())} kernel instructions of {len(self.kernels)} kernels"]
+        lines = [
+            f"{len(self.records)} programs, {sum(self.kernels.values())} kernel instructions of {len(self.kernels)} kernels"
+        ]
         lines.append(f"resident {self.bytes_resident:,} bytes, peak {self.bytes_peak:,} bytes")
-        lines += [f"on the host: {f['operator']} x{f['count']} ({f['reason']}: {f['detail']}) {f['source']}" for f in self.fallbacks]
+        lines += [
+            f"on the host: {f['operator']} x{f['count']} ({f['reason']}: {f['detail']}) {f['source']}"
+            for f in self.fallbacks
+        ]
         return "\n".join(lines)
 
 

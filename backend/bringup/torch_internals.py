@@ -109,7 +109,52 @@ def is_collective(overload: OpOverload) -> bool:
     return overload.namespace in ("_c10d_functional", "_c10d_functional_autograd", "c10d_functional")
 
 
-_BOUND_FUNCTIONS = ["add.Tensor", "sub.Tensor", "mul.Tensor", "div.Tensor", "mm", "bmm", "addmm", "baddbmm", "permute", "unsqueeze", "select.int", "cat", "clone", "rsqrt", "sqrt", "exp", "log", "sin", "cos", "tanh", "sigmoid", "relu", "neg", "abs", "where.self", "maximum", "minimum", "amax", "amin", "index_select", "embedding", "eq.Tensor", "ne.Tensor", "lt.Tensor", "le.Tensor", "gt.Tensor", "ge.Tensor", "gather", "pow.Tensor_Tensor", "pow.Tensor_Scalar", "erf", "bitwise_and.Tensor", "logical_not", "reciprocal"]
+_BOUND_FUNCTIONS = [
+    "add.Tensor",
+    "sub.Tensor",
+    "mul.Tensor",
+    "div.Tensor",
+    "mm",
+    "bmm",
+    "addmm",
+    "baddbmm",
+    "permute",
+    "unsqueeze",
+    "select.int",
+    "cat",
+    "clone",
+    "rsqrt",
+    "sqrt",
+    "exp",
+    "log",
+    "sin",
+    "cos",
+    "tanh",
+    "sigmoid",
+    "relu",
+    "neg",
+    "abs",
+    "where.self",
+    "maximum",
+    "minimum",
+    "amax",
+    "amin",
+    "index_select",
+    "embedding",
+    "eq.Tensor",
+    "ne.Tensor",
+    "lt.Tensor",
+    "le.Tensor",
+    "gt.Tensor",
+    "ge.Tensor",
+    "gather",
+    "pow.Tensor_Tensor",
+    "pow.Tensor_Scalar",
+    "erf",
+    "bitwise_and.Tensor",
+    "logical_not",
+    "reciprocal",
+]
 
 
 @cache
@@ -201,7 +246,9 @@ def trace_call(
 
     functional = torch.func.functionalize(call, remove="mutations")
     mode = "symbolic" if dynamic else "fake"
-    trace = make_fx(functional, decomposition_table=dict(decompositions), tracing_mode=mode, _allow_non_fake_inputs=True)
+    trace = make_fx(
+        functional, decomposition_table=dict(decompositions), tracing_mode=mode, _allow_non_fake_inputs=True
+    )
     return trace(*tensors)
 
 

@@ -24,6 +24,8 @@ def kernels(target: str, format_: str, as_json: bool, required_only: bool) -> No
     from tabulate import tabulate
 
     shown = [[r["overload"], r["engine"], "yes" if r["required"] else "", " ".join(r["dtypes"])] for r in rows]
-    click.echo(tabulate(shown, headers=["overload", "engine", "required", "dtypes"], maxcolwidths=[None, None, None, 70]))
+    click.echo(
+        tabulate(shown, headers=["overload", "engine", "required", "dtypes"], maxcolwidths=[None, None, None, 70])
+    )
     required = sum(r["required"] for r in rows)
     click.echo(f"\n{required} required, {len(rows) - required} optional")

@@ -1,7 +1,7 @@
 """Scaled dot-product attention and its gradients, from the row-wise logsumexp (Dao et al., "FlashAttention", 2022).
 
-    S = scale Q K^T + mask,  L = logsumexp(S),  P = exp(S - L),  O = P V
-    dV = P^T dO,  dP = dO V^T,  D = sum(dO * O),  dS = P * (dP - D),  dQ = scale dS K,  dK = scale dS^T Q
+S = scale Q K^T + mask,  L = logsumexp(S),  P = exp(S - L),  O = P V
+dV = P^T dO,  dP = dO V^T,  D = sum(dO * O),  dS = P * (dP - D),  dQ = scale dS K,  dK = scale dS^T Q
 """
 
 from __future__ import annotations

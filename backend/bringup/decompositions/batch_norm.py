@@ -27,13 +27,17 @@ def _by_channel(values: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     return aten.reshape(values, [1, -1, *[1] * (like.dim() - 2)]).to(_wide(like.dtype))
 
 
-def _statistics_dtype(input: torch.Tensor, weight: Optional, bias: Optional, mean: Optional, var: Optional) -> torch.dtype:
+def _statistics_dtype(
+    input: torch.Tensor, weight: Optional, bias: Optional, mean: Optional, var: Optional
+) -> torch.dtype:
     """The dtype of the saved statistics: float32 where half-precision input meets float32 parameters."""
     others = [t for t in (weight, bias, mean, var) if t is not None]
     return torch.float32 if any(t.dtype != input.dtype for t in others) else input.dtype
 
 
-def _affine(input: torch.Tensor, mean: torch.Tensor, rstd: torch.Tensor, weight: Optional, bias: Optional) -> torch.Tensor:
+def _affine(
+    input: torch.Tensor, mean: torch.Tensor, rstd: torch.Tensor, weight: Optional, bias: Optional
+) -> torch.Tensor:
     """(input - mean) rstd weight + bias, channel by channel."""
     result = (input.to(_wide(input.dtype)) - _by_channel(mean, input)) * _by_channel(rstd, input)
     if weight is not None:
@@ -138,7 +142,11 @@ def _native_batch_norm_legit_functional(
     """_native_batch_norm_legit_functional(Tensor input, ...) -> (Tensor, Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)"""
     if training:
         return _train(input, weight, bias, running_mean, running_var, momentum, eps)
-    return (*_infer(input, weight, bias, running_mean, running_var, eps), aten.clone(running_mean), aten.clone(running_var))
+    return (
+        *_infer(input, weight, bias, running_mean, running_var, eps),
+        aten.clone(running_mean),
+        aten.clone(running_var),
+    )
 
 
 @TABLE.register("aten::_batch_norm_with_update_functional")

@@ -45,12 +45,21 @@ def convolution_backward(
     if output_mask[0]:
         other = aten._conj_physical(weight) if weight.is_complex() else weight
         if transposed:
-            grad_input = aten.convolution(grad_output, other, None, stride, padding, dilation, False, [0] * dims, groups)
-            grad_input = _crop(grad_input, input.shape)  # output padding of a stride or more leaves rows that nothing reads
+            grad_input = aten.convolution(
+                grad_output, other, None, stride, padding, dilation, False, [0] * dims, groups
+            )
+            grad_input = _crop(
+                grad_input, input.shape
+            )  # output padding of a stride or more leaves rows that nothing reads
         else:
             extra = [
                 input.shape[2 + d]
-                - ((grad_output.shape[2 + d] - 1) * stride[d] - 2 * padding[d] + dilation[d] * (weight.shape[2 + d] - 1) + 1)
+                - (
+                    (grad_output.shape[2 + d] - 1) * stride[d]
+                    - 2 * padding[d]
+                    + dilation[d] * (weight.shape[2 + d] - 1)
+                    + 1
+                )
                 for d in range(dims)
             ]
             grad_input = aten.convolution(grad_output, other, None, stride, padding, dilation, True, extra, groups)

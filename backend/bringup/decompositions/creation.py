@@ -100,7 +100,9 @@ def empty_permuted(
 ) -> torch.Tensor:
     """empty_permuted(SymInt[] size, int[] physical_layout, *, ...) -> Tensor"""
     dtype = dtype or torch.get_default_dtype()
-    return aten.empty_strided(size, dense_strides(size, physical_layout), dtype=dtype, device=device or torch.device("cpu"))
+    return aten.empty_strided(
+        size, dense_strides(size, physical_layout), dtype=dtype, device=device or torch.device("cpu")
+    )
 
 
 @TABLE.register("aten::empty_like")

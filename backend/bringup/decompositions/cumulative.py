@@ -27,14 +27,18 @@ def _scan(parts: tuple[torch.Tensor, ...], dim: int, combine: Combine) -> tuple[
     return parts
 
 
-def _extremum(self: torch.Tensor, dim: int, later_wins: Callable[..., torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+def _extremum(
+    self: torch.Tensor, dim: int, later_wins: Callable[..., torch.Tensor]
+) -> tuple[torch.Tensor, torch.Tensor]:
     if self.dim() == 0:
         return aten.clone(self), aten.full_like(self, 0, dtype=torch.int64)
     dim = dim % self.dim()
     place = torch.arange(self.shape[dim], device=self.device)
     place = place.view([-1 if d == dim else 1 for d in range(self.dim())]).expand(self.shape)
 
-    def combine(a: torch.Tensor, i: torch.Tensor, b: torch.Tensor, j: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def combine(
+        a: torch.Tensor, i: torch.Tensor, b: torch.Tensor, j: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         takes = later_wins(a, b)
         return torch.where(takes, b, a), torch.where(takes, j, i)
 

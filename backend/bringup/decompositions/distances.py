@@ -25,7 +25,9 @@ def _slope(gap: torch.Tensor, distance: torch.Tensor, p: float) -> torch.Tensor:
         slope = gap / safe
     else:
         size = torch.abs(gap)
-        power = torch.where(size == 0, torch.zeros_like(size), torch.pow(torch.where(size == 0, torch.ones_like(size), size), p - 1))
+        power = torch.where(
+            size == 0, torch.zeros_like(size), torch.pow(torch.where(size == 0, torch.ones_like(size), size), p - 1)
+        )
         slope = torch.sign(gap) * power / torch.pow(safe, p - 1)
     return torch.where(distance == 0, torch.zeros_like(slope), slope)
 
@@ -45,7 +47,9 @@ def pdist_forward(self: torch.Tensor, p: float = 2) -> torch.Tensor:
 
 
 @TABLE.register("aten::_cdist_backward")
-def cdist_backward(grad: torch.Tensor, x1: torch.Tensor, x2: torch.Tensor, p: float, cdist: torch.Tensor) -> torch.Tensor:
+def cdist_backward(
+    grad: torch.Tensor, x1: torch.Tensor, x2: torch.Tensor, p: float, cdist: torch.Tensor
+) -> torch.Tensor:
     """_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor
 
     Args:

@@ -54,7 +54,9 @@ def log_normal(self: torch.Tensor, mean: float = 1, std: float = 2, *, generator
 
 
 @TABLE.register("aten::multinomial")
-def multinomial(self: torch.Tensor, num_samples: Any, replacement: bool = False, *, generator: Any = None) -> torch.Tensor:
+def multinomial(
+    self: torch.Tensor, num_samples: Any, replacement: bool = False, *, generator: Any = None
+) -> torch.Tensor:
     """multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor
 
     Without replacement: an exponential race, the largest weights over exponential numbers (Efraimidis and Spirakis 2006).
@@ -113,7 +115,9 @@ def _standard_gamma(self: torch.Tensor, generator: Any = None) -> torch.Tensor:
     raised = torch.where(shape < 1, shape + 1, shape)
     d = raised - 1 / 3
     rounds = [_ROUNDS, *self.shape]
-    normal = aten.normal_functional(aten.full(rounds, 0, dtype=torch.float64, device=self.device), 0.0, 1.0, generator=generator)
+    normal = aten.normal_functional(
+        aten.full(rounds, 0, dtype=torch.float64, device=self.device), 0.0, 1.0, generator=generator
+    )
     v = (1 + normal / torch.sqrt(9 * d)) ** 3
     u = 1 - _uniform(rounds, self, generator)
     positive = torch.where(v > 0, v, 1)
@@ -161,7 +165,9 @@ def binomial(count: torch.Tensor, prob: torch.Tensor, generator: Any = None) -> 
     For a mean below 10 the gaps between successes are geometric; else transformed rejection (Hoermann 1993, BTRS).
     """
     dtype = count.dtype
-    count, prob = torch.broadcast_tensors(aten._to_copy(count, dtype=torch.float64), aten._to_copy(prob, dtype=torch.float64))
+    count, prob = torch.broadcast_tensors(
+        aten._to_copy(count, dtype=torch.float64), aten._to_copy(prob, dtype=torch.float64)
+    )
     p = torch.minimum(prob, 1 - prob)
     few = count * p < 10
     gaps = torch.ceil(torch.log(1 - _uniform([_SMALL_COUNT, *count.shape], count, generator)) / torch.log1p(-p))

@@ -29,7 +29,10 @@ def _zeros(like: torch.Tensor, size: list[Any], dtype: torch.dtype | None = None
 def _bag_of(offsets: torch.Tensor, count: Any) -> torch.Tensor:
     """For each of `count` indices the bag that it belongs to: the offsets up to it, counted."""
     starts = aten.index_put(
-        _zeros(offsets, [count + 1], torch.int64), [offsets.to(torch.int64)], aten.ones_like(offsets, dtype=torch.int64), True
+        _zeros(offsets, [count + 1], torch.int64),
+        [offsets.to(torch.int64)],
+        aten.ones_like(offsets, dtype=torch.int64),
+        True,
     )
     return aten.slice(aten.cumsum(starts, 0) - 1, 0, 0, count)
 
@@ -48,7 +51,9 @@ def embedding_dense_backward(
     return _into_weight(rows, flat, num_weights, padding_idx, scale_grad_by_freq).to(grad_output.dtype)
 
 
-def _into_weight(rows: torch.Tensor, indices: torch.Tensor, num_weights: Any, padding_idx: Any, by_frequency: bool) -> torch.Tensor:
+def _into_weight(
+    rows: torch.Tensor, indices: torch.Tensor, num_weights: Any, padding_idx: Any, by_frequency: bool
+) -> torch.Tensor:
     """Add row i to row `indices[i]` of zeros; padding gets nothing."""
     if by_frequency:
         counts = aten.index_put(_zeros(indices, [num_weights]), [indices], aten.ones_like(indices), True)
@@ -99,11 +104,19 @@ def _forward(
         if mode == _MEAN:
             output = output / _column(aten.clamp(sizes, 1), output)
         output, maxima = output.to(weight.dtype), sizes
-    return (output, *_bookkeeping(weight, offsets, mode, sample_weights, padding_idx, sizes_per_offset, bag, sizes, maxima, count))
+    return (
+        output,
+        *_bookkeeping(weight, offsets, mode, sample_weights, padding_idx, sizes_per_offset, bag, sizes, maxima, count),
+    )
 
 
 def _maximum(
-    rows: torch.Tensor, weight: torch.Tensor, place: torch.Tensor, bag: torch.Tensor, kept: torch.Tensor, sizes: torch.Tensor
+    rows: torch.Tensor,
+    weight: torch.Tensor,
+    place: torch.Tensor,
+    bag: torch.Tensor,
+    kept: torch.Tensor,
+    sizes: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The maximum of every bag and column, and which row of the weight holds it: the first that does."""
     count, width, bags = place.shape[0], weight.shape[1], sizes.shape[0]
@@ -115,7 +128,9 @@ def _maximum(
     top = aten.scatter_reduce(low, 0, spread, present, "amax")
     holds = aten.logical_and(aten.eq(present, aten.gather(top, 0, spread)), aten.unsqueeze(kept, -1))
     position = aten.where(holds, aten.unsqueeze(aten.arange(count, device=weight.device), -1), count - 1)
-    first = aten.scatter_reduce(aten.full([bags, width], count - 1, dtype=torch.int64, device=weight.device), 0, spread, position, "amin")
+    first = aten.scatter_reduce(
+        aten.full([bags, width], count - 1, dtype=torch.int64, device=weight.device), 0, spread, position, "amin"
+    )
     filled = aten.unsqueeze(aten.gt(sizes, 0), -1)
     maxima = aten.where(filled, aten.index(place, [first]), 0)
     return aten.where(filled, aten.gather(weight, 0, maxima), 0.0), maxima.to(sizes.dtype)

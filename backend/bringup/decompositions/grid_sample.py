@@ -190,7 +190,10 @@ def _gradients(
     pulls = [aten.sum(grad * read.of(flat.image), [1], True) for read in flat.reads]
     columns = []
     for d, (moves, scale) in reversed(list(enumerate(flat.moves))):
-        slope = sum((pull * read.weight(d) for pull, read in zip(pulls[1:], flat.reads[1:], strict=True)), pulls[0] * flat.reads[0].weight(d))
+        slope = sum(
+            (pull * read.weight(d) for pull, read in zip(pulls[1:], flat.reads[1:], strict=True)),
+            pulls[0] * flat.reads[0].weight(d),
+        )
         slope = slope * scale
         columns.append(slope if moves is None else slope * moves)
     by_grid = aten.view(aten.cat(columns, 1), [grid.shape[0], len(columns), *flat.points])
@@ -222,7 +225,12 @@ def grid_sampler_backward(
 
 @TABLE.register("aten::_grid_sampler_2d_cpu_fallback_backward")
 def grid_sampler_2d_cpu_fallback_backward(
-    grad_output: torch.Tensor, input: torch.Tensor, grid: torch.Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+    grad_output: torch.Tensor,
+    input: torch.Tensor,
+    grid: torch.Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
 ) -> tuple[torch.Tensor | None, torch.Tensor]:
     """_grid_sampler_2d_cpu_fallback_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, ...) -> (Tensor, Tensor)"""
     how = Sampling(interpolation_mode, padding_mode, align_corners)

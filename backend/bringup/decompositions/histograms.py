@@ -20,7 +20,9 @@ aten = torch.ops.aten
 def _limits(values: torch.Tensor, low: float, high: float, margin: float) -> tuple[torch.Tensor, torch.Tensor]:
     """The outer edges: as given, or from the data where they are equal; a single point is widened by `margin` on both sides."""
     if low != high:
-        return aten.full([], low, dtype=values.dtype, device=values.device), aten.full([], high, dtype=values.dtype, device=values.device)
+        return aten.full([], low, dtype=values.dtype, device=values.device), aten.full(
+            [], high, dtype=values.dtype, device=values.device
+        )
     if values.numel() == 0:
         first = last = aten.full([], low, dtype=values.dtype, device=values.device)
     else:
@@ -63,7 +65,9 @@ def _uneven_bin(values: torch.Tensor, edges: torch.Tensor) -> torch.Tensor:
     return aten.where(_inside(values, edges, bins), aten.clamp(place, 0, bins - 1), bins)
 
 
-def _count(places: Sequence[torch.Tensor], bins: Sequence[int], dtype: torch.dtype, weight: torch.Tensor | None) -> torch.Tensor:
+def _count(
+    places: Sequence[torch.Tensor], bins: Sequence[int], dtype: torch.dtype, weight: torch.Tensor | None
+) -> torch.Tensor:
     """The sum of the weights in every combination of bins, without the bin for what is outside."""
     flat = places[0]
     for place, n in zip(places[1:], bins[1:], strict=True):
@@ -106,7 +110,12 @@ def _equal_edges(points: torch.Tensor, bins: Sequence[int], limits: Sequence[flo
 
 @TABLE.register("aten::histogram.bin_ct")
 def histogram(
-    self: torch.Tensor, bins: int = 100, *, range: Sequence[float] | None = None, weight: torch.Tensor | None = None, density: bool = False
+    self: torch.Tensor,
+    bins: int = 100,
+    *,
+    range: Sequence[float] | None = None,
+    weight: torch.Tensor | None = None,
+    density: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """histogram.bin_ct(Tensor self, int bins=100, *, float[]? range, Tensor? weight, bool density) -> (Tensor hist, Tensor bin_edges)"""
     values = aten.reshape(self, [-1])
@@ -131,7 +140,12 @@ def _points(self: torch.Tensor) -> torch.Tensor:
 
 @TABLE.register("aten::_histogramdd_bin_edges")
 def _histogramdd_bin_edges(
-    self: torch.Tensor, bins: Sequence[int], *, range: Sequence[float] | None = None, weight: torch.Tensor | None = None, density: bool = False
+    self: torch.Tensor,
+    bins: Sequence[int],
+    *,
+    range: Sequence[float] | None = None,
+    weight: torch.Tensor | None = None,
+    density: bool = False,
 ) -> list[torch.Tensor]:
     """_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor[]"""
     return _equal_edges(_points(self), bins, range)
@@ -139,7 +153,12 @@ def _histogramdd_bin_edges(
 
 @TABLE.register("aten::_histogramdd_from_bin_cts")
 def _histogramdd_from_bin_cts(
-    self: torch.Tensor, bins: Sequence[int], *, range: Sequence[float] | None = None, weight: torch.Tensor | None = None, density: bool = False
+    self: torch.Tensor,
+    bins: Sequence[int],
+    *,
+    range: Sequence[float] | None = None,
+    weight: torch.Tensor | None = None,
+    density: bool = False,
 ) -> torch.Tensor:
     """_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? weight=None, bool density=False) -> Tensor"""
     points = _points(self)

@@ -156,7 +156,9 @@ def scatter_value(self: torch.Tensor, dim: int, index: torch.Tensor, value: Any)
 
 
 @TABLE.register("aten::scatter.reduce")
-def scatter_with_reduction(self: torch.Tensor, dim: int, index: torch.Tensor, src: torch.Tensor, *, reduce: str) -> torch.Tensor:
+def scatter_with_reduction(
+    self: torch.Tensor, dim: int, index: torch.Tensor, src: torch.Tensor, *, reduce: str
+) -> torch.Tensor:
     """scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor"""
     if reduce == "add":
         return aten.scatter_add(self, dim, index, src)
@@ -164,7 +166,9 @@ def scatter_with_reduction(self: torch.Tensor, dim: int, index: torch.Tensor, sr
 
 
 @TABLE.register("aten::scatter.value_reduce")
-def scatter_value_with_reduction(self: torch.Tensor, dim: int, index: torch.Tensor, value: Any, *, reduce: str) -> torch.Tensor:
+def scatter_value_with_reduction(
+    self: torch.Tensor, dim: int, index: torch.Tensor, value: Any, *, reduce: str
+) -> torch.Tensor:
     """scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor"""
     return scatter_with_reduction(self, dim, index, _filled_like_index(self, index, value), reduce=reduce)
 
@@ -175,10 +179,19 @@ def index_reduce(
 ) -> torch.Tensor:
     """index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor"""
     if self.dim() == 0:
-        row = index_reduce(aten.view(self, [1]), 0, aten.reshape(index, [-1]), aten.reshape(source, [-1]), reduce, include_self=include_self)
+        row = index_reduce(
+            aten.view(self, [1]),
+            0,
+            aten.reshape(index, [-1]),
+            aten.reshape(source, [-1]),
+            reduce,
+            include_self=include_self,
+        )
         return aten.view(row, [])
     dim = dim % self.dim()
     shape = [1] * source.dim()
     shape[dim] = index.numel()
     spread = aten.expand(aten.view(aten.reshape(index, [-1]), shape), source.shape)
-    return aten.scatter_reduce.two(self, dim, aten._to_copy(spread, dtype=torch.int64), source, reduce, include_self=include_self)
+    return aten.scatter_reduce.two(
+        self, dim, aten._to_copy(spread, dtype=torch.int64), source, reduce, include_self=include_self
+    )

@@ -61,11 +61,17 @@ def _label_gaps(rows: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor,
     """1 - x_y + x_i as [batch, label, class], the labels with 0 after the first -1, and where they count, [batch, label]."""
     ended = aten.cumsum(aten._to_copy(target < 0, dtype=torch.int64), 1) > 0
     labels = torch.where(ended, 0, target)
-    return aten.unsqueeze(rows, 1) - aten.unsqueeze(aten.gather(rows, 1, labels), 2) + 1, labels, aten.bitwise_not(ended)
+    return (
+        aten.unsqueeze(rows, 1) - aten.unsqueeze(aten.gather(rows, 1, labels), 2) + 1,
+        labels,
+        aten.bitwise_not(ended),
+    )
 
 
 @TABLE.register("aten::multilabel_margin_loss_forward")
-def multilabel_margin_loss_forward(self: torch.Tensor, target: torch.Tensor, reduction: int) -> tuple[torch.Tensor, torch.Tensor]:
+def multilabel_margin_loss_forward(
+    self: torch.Tensor, target: torch.Tensor, reduction: int
+) -> tuple[torch.Tensor, torch.Tensor]:
     """multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)
 
     PyTorch's own entry counts class 0 as a label for every place after the first -1.
@@ -102,7 +108,9 @@ def multilabel_margin_loss_backward(
     return aten.reshape(slope / rows.shape[1] * _of_samples(grad_output, rows, reduction), self.shape)
 
 
-def _sample_weights(target: torch.Tensor, weight: torch.Tensor | None, ignore_index: int, like: torch.Tensor) -> torch.Tensor:
+def _sample_weights(
+    target: torch.Tensor, weight: torch.Tensor | None, ignore_index: int, like: torch.Tensor
+) -> torch.Tensor:
     """The class weight of each sample, 0 where the target is ignored."""
     kept = target != ignore_index
     if weight is None:
@@ -159,7 +167,9 @@ def linear_cross_entropy(
     nothing = aten.full([0, 0], 0, dtype=input.dtype, device=input.device)
     grad_input = aten.mm(slope, aten._to_copy(linear_weight, dtype=dtype)) if compute_input_grad else nothing
     grad_weight = aten.mm(aten.t(slope), aten._to_copy(input, dtype=dtype)) if compute_linear_weight_grad else nothing
-    grad_bias = aten.sum(slope, [0]) if compute_linear_bias_grad else aten.full([0], 0, dtype=input.dtype, device=input.device)
+    grad_bias = (
+        aten.sum(slope, [0]) if compute_linear_bias_grad else aten.full([0], 0, dtype=input.dtype, device=input.device)
+    )
     return tuple(aten._to_copy(t, dtype=input.dtype) for t in (loss, grad_input, grad_weight, grad_bias))
 
 

@@ -195,6 +195,8 @@ def _exits(entries: torch.Tensor) -> torch.Tensor:
     """log of whether place s may be left to s, s + 1 and s + 2, [batch, L, 3]."""
     size = entries.shape[1]
     two_back = aten.select(entries, 2, 0)
-    skips = aten.cat([aten.slice(two_back, 1, 2, size), aten.slice(aten.full_like(two_back, -math.inf), 1, 0, min(2, size))], 1)
+    skips = aten.cat(
+        [aten.slice(two_back, 1, 2, size), aten.slice(aten.full_like(two_back, -math.inf), 1, 0, min(2, size))], 1
+    )
     stays = aten.full_like(skips, 0)
     return aten.cat([aten.unsqueeze(t, 2) for t in (stays, stays, skips)], 2)

@@ -45,7 +45,11 @@ def _statistics_dtype(input: torch.Tensor, weight: torch.Tensor | None, bias: to
 
 @TABLE.register("aten::native_layer_norm")
 def native_layer_norm(
-    input: torch.Tensor, normalized_shape: Sequence[Any], weight: torch.Tensor | None, bias: torch.Tensor | None, eps: float
+    input: torch.Tensor,
+    normalized_shape: Sequence[Any],
+    weight: torch.Tensor | None,
+    bias: torch.Tensor | None,
+    eps: float,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"""
     dims = list(range(input.dim() - len(normalized_shape), input.dim()))

@@ -42,7 +42,9 @@ def _gradient(grad: torch.Tensor, self: torch.Tensor, padding: Sequence[Any], so
     return result if wide is grad.dtype else aten._to_copy(result, dtype=grad.dtype)
 
 
-@TABLE.register("aten::replication_pad1d_backward", "aten::replication_pad2d_backward", "aten::replication_pad3d_backward")
+@TABLE.register(
+    "aten::replication_pad1d_backward", "aten::replication_pad2d_backward", "aten::replication_pad3d_backward"
+)
 def replication_pad_backward(grad_output: torch.Tensor, self: torch.Tensor, padding: Sequence[Any]) -> torch.Tensor:
     """replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor"""
     return _gradient(grad_output, self, padding, _replicated)

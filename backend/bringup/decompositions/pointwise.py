@@ -142,7 +142,10 @@ def hypot(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return result.to(dtype)
 
 
-_LAYOUT = {torch.float32: (torch.int32, 23, 8), torch.float64: (torch.int64, 52, 11)}  # IEEE 754: fraction, exponent bits
+_LAYOUT = {
+    torch.float32: (torch.int32, 23, 8),
+    torch.float64: (torch.int64, 52, 11),
+}  # IEEE 754: fraction, exponent bits
 
 
 @TABLE.register("aten::frexp.Tensor")

@@ -115,7 +115,9 @@ def _maximum(x: torch.Tensor, index: torch.Tensor, dim: int, ranges: Ranges) -> 
 
 
 def _finished(value: torch.Tensor, index: torch.Tensor, self: torch.Tensor, *, volumes: bool = False) -> Picked:
-    return in_format_of(value, self, volumes=volumes), in_format_of(aten.expand(index, value.shape), self, volumes=volumes)
+    return in_format_of(value, self, volumes=volumes), in_format_of(
+        aten.expand(index, value.shape), self, volumes=volumes
+    )
 
 
 def _max_pool(
@@ -305,7 +307,9 @@ def fractional_max_pool(
         n, o, k = value.shape[dim], count[dim], kernel[dim]
         column = aten.select(samples, -1, -1 - dim if dims == 2 else dim)
         starts = aten.unsqueeze(_fractional_starts(column, n, k, o), -1)
-        at = aten.reshape(starts + aten.arange(k, device=self.device), [*planes, *[1] * (dims + dim), o * k, *[1] * (-dim - 1)])
+        at = aten.reshape(
+            starts + aten.arange(k, device=self.device), [*planes, *[1] * (dims + dim), o * k, *[1] * (-dim - 1)]
+        )
         shape = [*value.shape]
         shape[dim] = o * k
         at = aten.expand(at, shape)

@@ -20,7 +20,9 @@ TABLE = Decompositions("pooling_backward")
 aten = torch.ops.aten
 
 
-def _to_indices(grad: torch.Tensor, self: torch.Tensor, indices: torch.Tensor, dims: int, *, volumes: bool = False) -> torch.Tensor:
+def _to_indices(
+    grad: torch.Tensor, self: torch.Tensor, indices: torch.Tensor, dims: int, *, volumes: bool = False
+) -> torch.Tensor:
     planes = list(self.shape[:-dims])
     zeros = aten.full([*planes, math.prod(self.shape[-dims:])], 0, dtype=widened(grad).dtype, device=self.device)
     rows = [*planes, math.prod(grad.shape[-dims:])]

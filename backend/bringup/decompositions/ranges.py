@@ -15,7 +15,9 @@ aten = torch.ops.aten
 
 
 @TABLE.register("aten::range.step")
-def range_step(start: Any, end: Any, step: Any = 1, *, dtype: torch.dtype | None = None, device: Any = None, **_: Any) -> torch.Tensor:
+def range_step(
+    start: Any, end: Any, step: Any = 1, *, dtype: torch.dtype | None = None, device: Any = None, **_: Any
+) -> torch.Tensor:
     """range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype, ...) -> Tensor
 
     Both ends belong to the range: floor((end - start) / step) + 1 elements.
@@ -37,13 +39,17 @@ def range_(start: Any, end: Any, *, dtype: torch.dtype | None = None, device: An
 
 
 @TABLE.register("aten::_efficientzerotensor")
-def _efficientzerotensor(size: Sequence[Any], *, dtype: torch.dtype | None = None, device: Any = None, **_: Any) -> torch.Tensor:
+def _efficientzerotensor(
+    size: Sequence[Any], *, dtype: torch.dtype | None = None, device: Any = None, **_: Any
+) -> torch.Tensor:
     """_efficientzerotensor(SymInt[] size, *, ScalarType? dtype, ...) -> Tensor"""
     return aten.full(size, 0, dtype=dtype or torch.get_default_dtype(), device=device)
 
 
 @TABLE.register("aten::_new_zeros_with_same_feature_meta")
-def _new_zeros_with_same_feature_meta(self: torch.Tensor, other: torch.Tensor, *, self_num_batch_dims: int = 0) -> torch.Tensor:
+def _new_zeros_with_same_feature_meta(
+    self: torch.Tensor, other: torch.Tensor, *, self_num_batch_dims: int = 0
+) -> torch.Tensor:
     """_new_zeros_with_same_feature_meta(Tensor self, Tensor other, *, int self_num_batch_dims=0) -> Tensor"""
     size = [*self.shape[:self_num_batch_dims], *other.shape]
     return aten.full(size, 0, dtype=other.dtype, device=other.device)

@@ -77,6 +77,8 @@ def merge(tables: tuple[Mapping[OpOverload, Decomposition], ...]) -> dict[OpOver
     for table in tables:
         for overload, fn in table.items():
             if overload in merged:
-                raise TargetError(f"two families decompose {overload_name(overload)}: {merged[overload].__module__}, {fn.__module__}")
+                raise TargetError(
+                    f"two families decompose {overload_name(overload)}: {merged[overload].__module__}, {fn.__module__}"
+                )
             merged[overload] = fn
     return merged

@@ -193,7 +193,11 @@ class _Layer:
 
 @TABLE.register("aten::_thnn_fused_lstm_cell")
 def _thnn_fused_lstm_cell(
-    input_gates: torch.Tensor, hidden_gates: torch.Tensor, cx: torch.Tensor, input_bias: Optional = None, hidden_bias: Optional = None
+    input_gates: torch.Tensor,
+    hidden_gates: torch.Tensor,
+    cx: torch.Tensor,
+    input_bias: Optional = None,
+    hidden_bias: Optional = None,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """_thnn_fused_lstm_cell(Tensor input_gates, Tensor hidden_gates, Tensor cx, Tensor? input_bias=None, ...) -> (Tensor, Tensor, Tensor)"""
     return _lstm_step(_plus(input_gates, input_bias) + _plus(hidden_gates, hidden_bias), cx)
@@ -212,7 +216,11 @@ def _thnn_fused_lstm_cell_backward_impl(
 
 @TABLE.register("aten::_thnn_fused_gru_cell")
 def _thnn_fused_gru_cell(
-    input_gates: torch.Tensor, hidden_gates: torch.Tensor, hx: torch.Tensor, input_bias: Optional = None, hidden_bias: Optional = None
+    input_gates: torch.Tensor,
+    hidden_gates: torch.Tensor,
+    hx: torch.Tensor,
+    input_bias: Optional = None,
+    hidden_bias: Optional = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """_thnn_fused_gru_cell(Tensor input_gates, Tensor hidden_gates, Tensor hx, Tensor? input_bias=None, ...) -> (Tensor, Tensor)"""
     return _gru_step(_plus(input_gates, input_bias), _plus(hidden_gates, hidden_bias), hx)

@@ -21,7 +21,13 @@ from bringup.torch_internals import (
     written_arguments,
 )
 
-_TAKES_NUMBERS = ("aten::add.Tensor", "aten::sub.Tensor", "aten::mul.Tensor", "aten::div.Tensor", "aten::div.Tensor_mode")
+_TAKES_NUMBERS = (
+    "aten::add.Tensor",
+    "aten::sub.Tensor",
+    "aten::mul.Tensor",
+    "aten::div.Tensor",
+    "aten::div.Tensor_mode",
+)
 
 
 def scalar_as_tensor(value: Any, like: torch.Tensor) -> torch.Tensor:
@@ -88,7 +94,9 @@ def _foreach_rule(overload: OpOverload) -> Decomposition | None:
     arguments = overload._schema.arguments
 
     def one_by_one(*args: Any, **kwargs: Any) -> Any:
-        lists = [i for i, a in enumerate(args) if isinstance(a, (list, tuple)) and str(arguments[i].type) != "List[int]"]
+        lists = [
+            i for i, a in enumerate(args) if isinstance(a, (list, tuple)) and str(arguments[i].type) != "List[int]"
+        ]
         results = []
         for k in range(len(args[lists[0]])):
             element = [a[k] if i in lists else a for i, a in enumerate(args)]
@@ -105,7 +113,9 @@ def _viewing_sibling(overload: OpOverload) -> OpOverload | None:
     if packet is None or overload._overloadname not in packet.overloads():
         return None
     other = getattr(packet, overload._overloadname)
-    views = any(r.alias_info is not None or "[]" in str(r.type) for r in other._schema.returns) or is_composite_implicit(other)
+    views = any(
+        r.alias_info is not None or "[]" in str(r.type) for r in other._schema.returns
+    ) or is_composite_implicit(other)
     return other if views and not written_arguments(other) and _types(other) == _types(overload) else None
 
 
@@ -138,5 +148,3 @@ def schema_rules() -> dict[OpOverload, Decomposition]:
         if sibling is not None:
             table[overload] = _scalar_rule(*sibling)
     return table
-
-

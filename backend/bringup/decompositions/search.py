@@ -69,12 +69,16 @@ def searchsorted_scalar(sorted_sequence: torch.Tensor, self: Any, **options: Any
 
 
 @TABLE.register("aten::bucketize.Tensor")
-def bucketize(self: torch.Tensor, boundaries: torch.Tensor, *, out_int32: bool = False, right: bool = False) -> torch.Tensor:
+def bucketize(
+    self: torch.Tensor, boundaries: torch.Tensor, *, out_int32: bool = False, right: bool = False
+) -> torch.Tensor:
     """bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"""
     return searchsorted(boundaries, self, out_int32=out_int32, right=right)
 
 
 @TABLE.register("aten::bucketize.Scalar")
-def bucketize_scalar(self: Any, boundaries: torch.Tensor, *, out_int32: bool = False, right: bool = False) -> torch.Tensor:
+def bucketize_scalar(
+    self: Any, boundaries: torch.Tensor, *, out_int32: bool = False, right: bool = False
+) -> torch.Tensor:
     """bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"""
     return searchsorted_scalar(boundaries, self, out_int32=out_int32, right=right)

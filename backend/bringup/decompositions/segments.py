@@ -30,7 +30,9 @@ def _offsets(lengths: torch.Tensor | None, offsets: torch.Tensor | None) -> torc
 class _Segments:
     """Which segment every element of `data` along `axis` belongs to; what belongs to none goes to one behind the last."""
 
-    def __init__(self, data: torch.Tensor, lengths: torch.Tensor | None, offsets: torch.Tensor | None, axis: int) -> None:
+    def __init__(
+        self, data: torch.Tensor, lengths: torch.Tensor | None, offsets: torch.Tensor | None, axis: int
+    ) -> None:
         bounds = _offsets(lengths, offsets)
         self.data, self.axis, self.count = data, axis % data.dim(), bounds.shape[-1] - 1
         self.lengths = self._aligned(aten.slice(bounds, -1, 1, None) - aten.slice(bounds, -1, 0, -1))
@@ -114,7 +116,9 @@ def _segment_reduce_backward(
     else:
         zero = values == 0
         zeros = segments.spread(segments.reduce(aten._to_copy(zero, dtype=wide), "sum", 0.0))
-        others = segments.spread(segments.reduce(torch.where(zero, 1, values), "prod", 1.0 if initial is None else float(initial)))
+        others = segments.spread(
+            segments.reduce(torch.where(zero, 1, values), "prod", 1.0 if initial is None else float(initial))
+        )
         lone = torch.where(zero & (zeros == 1), others, 0.0)
         result = segments.spread(grad) * torch.where(zeros == 0, others / torch.where(zero, 1, values), lone)
     return aten._to_copy(result, dtype=data.dtype)

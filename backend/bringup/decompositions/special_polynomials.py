@@ -27,7 +27,9 @@ def _operands(x: torch.Tensor, n: torch.Tensor) -> tuple[torch.Tensor, torch.Ten
     """Both in one shape, contiguous; the degree as an integer."""
     x, n = torch.broadcast_tensors(x, n)
     degree = aten._to_copy(n, dtype=torch.int64)
-    return aten.clone(x, memory_format=torch.contiguous_format), aten.clone(degree, memory_format=torch.contiguous_format)
+    return aten.clone(x, memory_format=torch.contiguous_format), aten.clone(
+        degree, memory_format=torch.contiguous_format
+    )
 
 
 def _recur(x: torch.Tensor, degree: torch.Tensor, first: torch.Tensor, step: Step) -> torch.Tensor:
@@ -59,7 +61,9 @@ def _signed(degree: torch.Tensor, even: torch.Tensor | float, odd: torch.Tensor 
     return torch.where(aten.bitwise_and(degree, 1) == 0, even, odd)
 
 
-def _chebyshev(x: torch.Tensor, n: torch.Tensor, first: Linear, above: int, closed: Closed, at_one: Closed, at_minus_one: Closed) -> torch.Tensor:
+def _chebyshev(
+    x: torch.Tensor, n: torch.Tensor, first: Linear, above: int, closed: Closed, at_one: Closed, at_minus_one: Closed
+) -> torch.Tensor:
     """A Chebyshev polynomial: inside (-1, 1) the closed form `closed(angle, degree)` for degrees beyond `above`."""
     x, degree = _operands(x, n)
     shortcut = aten.bitwise_and(degree > above, aten.abs(x) < 1)
@@ -102,7 +106,9 @@ def _chebyshev_w(x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
     )  # fmt: skip
 
 
-def _shifted(polynomial: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
+def _shifted(
+    polynomial: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
     """The polynomial of 2 x - 1."""
 
     def shifted(x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
@@ -153,6 +159,8 @@ def special_legendre_polynomial_p(x: torch.Tensor, n: torch.Tensor) -> torch.Ten
     """special_legendre_polynomial_p(Tensor x, Tensor n) -> Tensor"""
     x, degree = _operands(x, n)
     unit = aten.abs(x) == 1
-    looped = _recur(x, torch.where(unit, 0, degree), aten.clone(x), lambda k, x, p, q: ((2 * k + 1) * x * q - k * p) / (k + 1))
+    looped = _recur(
+        x, torch.where(unit, 0, degree), aten.clone(x), lambda k, x, p, q: ((2 * k + 1) * x * q - k * p) / (k + 1)
+    )
     at_unit = torch.where(degree < 0, 0.0, torch.where(x > 0, 1.0, _signed(degree, aten.full_like(x, 1), -1.0)))
     return torch.where(unit, at_unit, looped)

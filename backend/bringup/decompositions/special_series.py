@@ -48,7 +48,9 @@ def in_float(function: Function) -> Function:
         if not dtype.is_floating_point:
             dtype = torch.get_default_dtype()
         wide = torch.float32 if is_half(dtype) else dtype
-        result = function(*(torch.ops.aten._to_copy(t, dtype=wide) if t.dtype != wide else t for t in tensors), **options)
+        result = function(
+            *(torch.ops.aten._to_copy(t, dtype=wide) if t.dtype != wide else t for t in tensors), **options
+        )
         return result if wide == dtype else torch.ops.aten._to_copy(result, dtype=dtype)
 
     return computed

@@ -26,7 +26,8 @@ def _transform_bias_rescale_qkv(qkv: torch.Tensor, qkv_bias: torch.Tensor, num_h
 def _by_head(tensor: torch.Tensor, heads: int) -> torch.Tensor:
     batch, length, width = tensor.shape
     return aten.clone(
-        aten.transpose(aten.reshape(tensor, [batch, length, heads, width // heads]), 1, 2), memory_format=torch.contiguous_format
+        aten.transpose(aten.reshape(tensor, [batch, length, heads, width // heads]), 1, 2),
+        memory_format=torch.contiguous_format,
     )
 
 

@@ -72,7 +72,9 @@ def _stack(tensors: Sequence[torch.Tensor], dim: int = 0) -> torch.Tensor:
 
 
 @TABLE.register("aten::resize")
-def resize(self: torch.Tensor, size: Sequence[Any], *, memory_format: torch.memory_format | None = None) -> torch.Tensor:
+def resize(
+    self: torch.Tensor, size: Sequence[Any], *, memory_format: torch.memory_format | None = None
+) -> torch.Tensor:
     """resize(Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor
 
     The elements keep their place in memory; what is new is uninitialised in eager and zero here.
@@ -161,7 +163,9 @@ def slice_scatter(
     return _packed_like(aten.index_put(self, [None] * dim + [place], src), self)
 
 
-def _sliced_by_position(self: torch.Tensor, src: torch.Tensor, dim: int, start: Any, end: Any, step: Any) -> torch.Tensor:
+def _sliced_by_position(
+    self: torch.Tensor, src: torch.Tensor, dim: int, start: Any, end: Any, step: Any
+) -> torch.Tensor:
     n, length = self.shape[dim], src.shape[dim]
     first = 0 if start is None else start
     if first < 0:
@@ -187,5 +191,9 @@ def channel_shuffle(self: torch.Tensor, groups: Any) -> torch.Tensor:
     batch, channels, *rest = self.shape
     grouped = aten.reshape(self, [batch, groups, channels // groups, *rest])
     shuffled = aten.reshape(aten.transpose(grouped, 1, 2), self.shape)
-    channels_last = self.dim() == 4 and self.is_contiguous(memory_format=torch.channels_last) and not self.is_contiguous()
-    return _packed_like(shuffled, self) if channels_last else aten.clone(shuffled, memory_format=torch.contiguous_format)
+    channels_last = (
+        self.dim() == 4 and self.is_contiguous(memory_format=torch.channels_last) and not self.is_contiguous()
+    )
+    return (
+        _packed_like(shuffled, self) if channels_last else aten.clone(shuffled, memory_format=torch.contiguous_format)
+    )

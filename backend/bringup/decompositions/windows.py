@@ -20,7 +20,9 @@ aten = torch.ops.aten
 Shape = Callable[[torch.Tensor, int], torch.Tensor]
 
 
-def _window(shape: Shape, length: int, periodic: bool, *, dtype: torch.dtype | None = None, device: Any = None, **_: Any) -> torch.Tensor:
+def _window(
+    shape: Shape, length: int, periodic: bool, *, dtype: torch.dtype | None = None, device: Any = None, **_: Any
+) -> torch.Tensor:
     """`shape(n, last)` at n = 0 ... last, in the window's dtype."""
     dtype = dtype or torch.get_default_dtype()
     if length <= 1:

@@ -113,5 +113,3 @@ def _unboxed(run: Boxed) -> Callable[..., Any]:
         return run(list(args))
 
     return region
-
-

@@ -15,7 +15,20 @@ from bringup.passes.lifts import LowerLifts
 from bringup.passes.no_ops import RemoveNoOps
 from bringup.passes.views import JoinViews
 
-__all__ = ["BEFORE_AUTOGRAD", "PIPELINE", "FoldConstants", "GraphPass", "InlineAttentionRegions", "JoinViews", "LowerInferenceRegions", "LowerLifts", "MergeCommonSubexpressions", "RemoveDeadCode", "RemoveNoOps", "run"]
+__all__ = [
+    "BEFORE_AUTOGRAD",
+    "PIPELINE",
+    "FoldConstants",
+    "GraphPass",
+    "InlineAttentionRegions",
+    "JoinViews",
+    "LowerInferenceRegions",
+    "LowerLifts",
+    "MergeCommonSubexpressions",
+    "RemoveDeadCode",
+    "RemoveNoOps",
+    "run",
+]
 
 GraphPass = Callable[[fx.GraphModule], fx.GraphModule]
 

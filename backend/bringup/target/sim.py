@@ -51,8 +51,6 @@ _TABLE: tuple[tuple[Engine, frozenset[torch.dtype], str], ...] = (
 )
 
 
-
-
 def required_kernels() -> Iterator[Kernel]:
     """The required rows of ``sim``, in the order of the table above."""
     for engine, dtypes, names in _TABLE:

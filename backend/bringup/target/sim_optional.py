@@ -17,7 +17,11 @@ _MATRIX, _VECTOR, _MEMORY = Engine.MATRIX, Engine.VECTOR, Engine.MEMORY
 
 _TABLE: tuple[tuple[Engine, frozenset[torch.dtype], str], ...] = (
     (_MATRIX, NUMBER, "addmm baddbmm addmv convolution_backward"),
-    (_MATRIX, FLOAT, "_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_flash_attention_for_cpu_backward"),
+    (
+        _MATRIX,
+        FLOAT,
+        "_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_flash_attention_for_cpu_backward",
+    ),
     (_VECTOR, FLOAT, "_softmax _softmax_backward_data _log_softmax _log_softmax_backward_data"),
     (_VECTOR, FLOAT, "native_layer_norm native_layer_norm_backward native_group_norm native_group_norm_backward"),
     (_VECTOR, FLOAT, "_native_batch_norm_legit_no_training native_batch_norm_backward"),

@@ -48,7 +48,9 @@ class Target:
         seen: set[str] = set()
         for kernel in self.kernels:
             if kernel.overload in seen:
-                raise TargetError(f"target {self.name!r} has two kernels for {kernel.overload}; keep one row per overload")
+                raise TargetError(
+                    f"target {self.name!r} has two kernels for {kernel.overload}; keep one row per overload"
+                )
             seen.add(kernel.overload)
 
     @cached_property

@@ -43,7 +43,9 @@ class Verdict:
 
     def __post_init__(self) -> None:
         if (self.reason is None) == (self.status is Status.NONE):
-            raise ValueError(f"a verdict gives a reason exactly when its status is none, got {self.status}, {self.reason}")
+            raise ValueError(
+                f"a verdict gives a reason exactly when its status is none, got {self.status}, {self.reason}"
+            )
 
     def __bool__(self) -> bool:
         """True when the target runs the call, natively or by decomposition."""
