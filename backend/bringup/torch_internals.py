@@ -290,12 +290,13 @@ def while_loop(
     from torch._higher_order_ops.while_loop import while_loop_op
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
+    loop: Any = while_loop_op
     mode = detect_fake_mode((carried, captured))
     if mode is None or mode.shape_env is not None:
-        return tuple(while_loop_op(condition, body, carried, captured))
+        return tuple(loop(condition, body, carried, captured))
     mode.shape_env = ShapeEnv()
     try:
-        return tuple(while_loop_op(condition, body, carried, captured))
+        return tuple(loop(condition, body, carried, captured))
     finally:
         mode.shape_env = None
 

@@ -86,7 +86,7 @@ def _check(architecture: Architecture, backend: str, options: dict[str, Any]) ->
 
 def _compiled(architecture: Architecture, backend: str, options: dict[str, Any]) -> Results:
     torch.compiler.reset()
-    extra = {"options": options} if options else {}
+    extra: Any = {"options": options} if options else {}
     return run(architecture.build(), lambda model: torch.compile(model, backend=backend, **extra))
 
 

@@ -193,7 +193,7 @@ def lu_unpack(
 ) -> Any:
     """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""
     rows, columns = LU_data.shape[-2:]
-    inner = torch.sym_min(rows, columns)
+    inner: Any = torch.sym_min(rows, columns)
     p, lower, upper = (aten.full([0], 0, dtype=LU_data.dtype, device=LU_data.device) for _ in range(3))
     if unpack_data:
         lower = _reflectors(LU_data, inner)

@@ -198,5 +198,19 @@ def masked_scale(self: torch.Tensor, mask: torch.Tensor, scale: float) -> torch.
 
 @TABLE.register("aten::ldexp.Tensor")
 def ldexp(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """ldexp.Tensor(Tensor self, Tensor other) -> Tensor"""
-    return aten.mul.Tensor(self, aten.pow.Scalar(2.0, other))
+    """ldexp.Tensor(Tensor self, Tensor other) -> Tensor
+
+    self 2^other. An integer exponent of a float is applied in three parts, none of which overflows where the result
+    does not; of an integer in one, as in eager.
+    """
+    promoted = torch.result_type(self, other)
+    dtype = torch.get_default_dtype() if is_integral(promoted) else promoted
+    wide = torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+    two, x = aten.full([], 2.0, dtype=wide, device=self.device), self.to(wide)
+    if is_integral(self.dtype) or not is_integral(other.dtype) or wide.is_complex:
+        return (x * aten.pow.Tensor_Tensor(two, other.to(wide))).to(dtype)
+    limit = 300 if wide is torch.float32 else 2200  # beyond it, any x has become zero or infinite
+    exponent = torch.clamp(other.to(torch.int64), -limit, limit)
+    third = torch.div(exponent, 3, rounding_mode="trunc")
+    factor, last = (aten.pow.Tensor_Tensor(two, e.to(wide)) for e in (third, exponent - 2 * third))
+    return (x * factor * factor * last).to(dtype)

@@ -114,7 +114,7 @@ def _maximum(x: torch.Tensor, index: torch.Tensor, dim: int, ranges: Ranges) -> 
     return _picked(gathered(x, dim, ranges), gathered(index, dim, ranges), dim)
 
 
-def _finished(value: torch.Tensor, index: torch.Tensor, self: torch.Tensor, *, volumes: bool = False) -> Picked:
+def _finished(value: torch.Tensor, index: Any, self: torch.Tensor, *, volumes: bool = False) -> Picked:
     return in_format_of(value, self, volumes=volumes), in_format_of(
         aten.expand(index, value.shape), self, volumes=volumes
     )
@@ -130,7 +130,9 @@ def _max_pool(
     dims: int,
 ) -> Picked:
     axes = sliding_axes(self.shape, kernel_size, stride, padding, dilation, ceil_mode, dims)
-    value, index, inner = self, None, 1
+    value: torch.Tensor = self
+    index: Any = None
+    inner: Any = 1
     for dim in range(-1, -dims - 1, -1):
         axis = axes[dim]
         index = _numbered(value, index, dim, inner)
@@ -171,7 +173,9 @@ def max_pool3d_with_indices(
 @TABLE.register("aten::adaptive_max_pool2d", "aten::adaptive_max_pool3d")
 def adaptive_max_pool(self: torch.Tensor, output_size: Sequence[Any]) -> Picked:
     """adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)"""
-    value, index, inner = self, None, 1
+    value: torch.Tensor = self
+    index: Any = None
+    inner: Any = 1
     for dim in range(-1, -len(output_size) - 1, -1):
         index = _numbered(value, index, dim, inner)
         inner = inner * value.shape[dim]
@@ -302,7 +306,9 @@ def fractional_max_pool(
     kernel, count = per_dimension(kernel_size, dims), per_dimension(output_size, dims)
     planes = list(self.shape[:-dims])
     samples = aten.reshape(random_samples, [*planes, dims])
-    value, inner, index = aten.contiguous(self), 1, None
+    value: torch.Tensor = aten.contiguous(self)
+    index: Any = None
+    inner: Any = 1
     for dim in range(-1, -dims - 1, -1):
         n, o, k = value.shape[dim], count[dim], kernel[dim]
         column = aten.select(samples, -1, -1 - dim if dims == 2 else dim)

@@ -28,7 +28,7 @@ _BINARY = (
 )
 _RENAMED = {
     "erf_inv": "erfinv",
-    "conj_physical": "conj_physical",
+    "conj_physical": "_conj_physical",
     "bessel_i0": "i0",
     "bessel_i0e": "special_i0e",
     "bessel_i1": "special_i1",

@@ -94,7 +94,7 @@ _LLAVA: dict[str, Any] = {
 }
 
 MULTIMODAL: tuple[Architecture, ...] = (
-    multimodal("altclip", inputs=_contrastive, **_PAIR | {"text_config": {**TEXT, "project_dim": 16}}),
+    multimodal("altclip", inputs=_contrastive, **{**_PAIR, "text_config": {**TEXT, "project_dim": 16}}),
     multimodal("blip", inputs=_contrastive, **_PAIR),
     multimodal("chinese_clip", inputs=_contrastive, **_PAIR),
     multimodal("clip", inputs=_contrastive, **_PAIR),

@@ -136,7 +136,7 @@ STAGES: tuple[Architecture, ...] = (
         mlp_ratios=[2, 2],
     ),
     vision("pvt_v2", image_size=SIDE, **_PYRAMID),
-    vision("regnet", groups_width=8, **_CONVOLUTIONAL | {"layer_type": "y"}),
+    vision("regnet", groups_width=8, **{**_CONVOLUTIONAL, "layer_type": "y"}),
     vision("resnet", **_CONVOLUTIONAL),
     vision("segformer", head="AutoModelForSemanticSegmentation", inputs=segmented, **_PYRAMID),
     vision("swiftformer", image_size=SIDE, depths=[1, 1, 1, 1], embed_dims=[8, 16, 24, 32], layer_scale_init_value=0.1),

@@ -91,7 +91,7 @@ STATE_SPACE: tuple[Architecture, ...] = (
         layers_block_type=["linear_attention", "hybrid", "hybrid"],
         use_mamba_kernels=False,
         mamba_dt_rank=4,
-        **_HYBRID | {"num_key_value_heads": 4},
+        **{**_HYBRID, "num_key_value_heads": 4},
     ),
     recurrent(
         "zamba2",
@@ -101,6 +101,6 @@ STATE_SPACE: tuple[Architecture, ...] = (
         use_mamba_kernels=False,
         layers_block_type=["mamba", "hybrid"],
         adapter_rank=4,
-        **_HYBRID | {"num_key_value_heads": 4},
+        **{**_HYBRID, "num_key_value_heads": 4},
     ),
 )
