@@ -66,7 +66,31 @@ def test_verdict_none_says_which_leaf() -> None:
     )
     verdict = target.verdict(Call(aten.silu.default, (torch.ones(2),)))
     assert verdict.reason is Reason.LEAF_MISSING
+    assert "aten::" in verdict.detail
     assert not verdict
+
+
+@pytest.mark.parametrize(
+    "name", ["aten::mul.Tensor", "aten::exp", "aten::where.self", "aten::sum.dim_IntList", "aten::cat"]
+)
+def test_an_operator_without_kernel_does_not_decompose_in_circles(name: str) -> None:
+    """References and prims lead back to the operator; a target that lacks it gets a no, not a recursion error."""
+    sim = find_target("sim").with_options(optional_kernels=False)
+    without = Target(
+        "without", tuple(k for k in sim.kernels if k.overload != name), sim.decompositions, optional_kernels=False
+    )
+    x = torch.rand(2, 2)
+    arguments: dict[str, tuple[object, ...]] = {
+        "aten::mul.Tensor": (x, x),
+        "aten::exp": (x,),
+        "aten::where.self": (x > 0, x, x),
+        "aten::sum.dim_IntList": (x, [0]),
+        "aten::cat": ([x, x],),
+    }
+    overload = find_overload(name)
+    assert overload is not None
+    verdict = without.verdict(Call(overload, arguments[name]))
+    assert verdict.reason in (Reason.NO_DECOMPOSITION, Reason.LEAF_MISSING), str(verdict)
 
 
 def test_verdict_by_dtype() -> None:

@@ -10,6 +10,7 @@ import math
 
 import torch
 
+from bringup.decompositions.creation import physical_order
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("attention")
@@ -49,8 +50,14 @@ def _scores(
     return scores + mask.to(wide)
 
 
+def _laid_out_as(tensor: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """The layout that eager gives the output: its dimensions lie in memory in the order of the query's."""
+    order = physical_order(like, None)
+    return tensor.permute(order).contiguous().permute([order.index(d) for d in range(len(order))])
+
+
 def _by_rows(tensor: torch.Tensor) -> torch.Tensor:
-    """The layout that eager gives: heads inside rows."""
+    """The layout that eager gives the rest: heads inside rows."""
     return tensor.transpose(1, 2).contiguous().transpose(1, 2)
 
 
@@ -78,7 +85,7 @@ def flash_attention(
     product = torch.matmul(weights, _heads(value, query).to(weights.dtype))
     output = torch.where(total == 0, torch.zeros_like(product), product / total)
     logsumexp = (top + torch.log(total)).squeeze(-1)
-    return _by_rows(output.to(query.dtype)), _by_rows(logsumexp)
+    return _laid_out_as(output.to(query.dtype), query), _by_rows(logsumexp)
 
 
 @TABLE.register("aten::_scaled_dot_product_flash_attention_for_cpu_backward")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -61,11 +62,23 @@ def cummin(self: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
     return _extremum(self, dim, lambda a, b: (b <= a) | (b != b))
 
 
-@TABLE.register("aten::logcumsumexp")
+def _log_add(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor]:
+    """log(exp a + exp b), the larger one taken out; complex numbers are ordered by their real part."""
+    if not a.is_complex():
+        return (torch.logaddexp(a, b),)
+    first = torch.real(a) >= torch.real(b)
+    large, small = torch.where(first, a, b), torch.where(first, b, a)
+    real = torch.real(large)
+    both = torch.isinf(real) & (real == torch.real(small))
+    infinite = torch.where(real < 0, large, torch.log(torch.exp(large) + torch.exp(small)))
+    return (torch.where(both, infinite, large + torch.log1p(torch.exp(small - large))),)
+
+
+@TABLE.register("aten::logcumsumexp", "aten::_logcumsumexp")
 def logcumsumexp(self: torch.Tensor, dim: int) -> torch.Tensor:
     """logcumsumexp(Tensor self, int dim) -> Tensor"""
-    if self.dim() == 0 or self.is_complex():
-        return aten.clone(self) if self.dim() == 0 else NotImplemented
+    if self.dim() == 0:
+        return aten.clone(self)
     wide = torch.float32 if self.dtype in (torch.float16, torch.bfloat16) else self.dtype
-    (result,) = _scan((self.to(wide).contiguous(),), dim % self.dim(), lambda a, b: (torch.logaddexp(a, b),))
+    (result,) = _scan((self.to(wide).contiguous(),), dim % self.dim(), _log_add)
     return result.to(self.dtype)

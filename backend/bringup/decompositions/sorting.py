@@ -87,16 +87,18 @@ def nanmedian(self: torch.Tensor) -> torch.Tensor:
 def mode(self: torch.Tensor, dim: int = -1, keepdim: bool = False) -> Pair:
     """mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)
 
-    The smallest of the most frequent values, and the last place that has it.
+    The smallest of the most frequent values, and the last place that has it: the longest run of the sorted row. A NaN is a run
+    of its own.
     """
     if self.dim() == 0:
         return aten.clone(self), aten.full_like(self, 0, dtype=torch.int64)
-    rows = self.movedim(dim, -1)
-    values = aten.sort.stable(rows, stable=True, dim=-1)[0]
-    frequency = torch.sum(values.unsqueeze(-1) == values.unsqueeze(-2), -1)
-    best = torch.argmax(frequency, -1, keepdim=True)
-    value = torch.gather(values, -1, best)
-    place = torch.arange(rows.shape[-1], device=self.device)
-    index = torch.amax(torch.where(rows == value, place, torch.full_like(place, -1)), -1, keepdim=True)
-    value, index = value.movedim(-1, dim), index.movedim(-1, dim)
-    return (value, index) if keepdim else (value.squeeze(dim), index.squeeze(dim))
+    dim = dim % self.dim()
+    pair = aten.sort.stable(self, stable=True, dim=dim)
+    length = self.shape[dim]
+    changes = aten.ne(aten.slice(pair[0], dim, 1, length), aten.slice(pair[0], dim, 0, length - 1))
+    padding = [0, 0] * (self.dim() - dim - 1) + [1, 0]
+    run = aten.cumsum(aten.constant_pad_nd(aten._to_copy(changes, dtype=torch.int64), padding), dim)
+    count = aten.scatter_add(aten.full_like(run, 0), dim, run, aten.full_like(run, 1))
+    frequency = aten.gather(count, dim, run)
+    first = aten.argmax(frequency, dim, True)
+    return _at(pair, first + aten.gather(frequency, dim, first) - 1, dim, keepdim)

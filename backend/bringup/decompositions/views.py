@@ -112,21 +112,39 @@ def as_strided_scatter(
 ) -> torch.Tensor:
     """as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor
 
-    The dense memory of `self` as one row, in which the places that the strides name are overwritten.
+    The memory of `self` as one row, in which the places that the strides name are overwritten. Where `self` has gaps, or the strides
+    leave it, its elements are first spread over a row that is long enough, then read back from their places.
     """
-    first = self.storage_offset()
+    first, own_reach = self.storage_offset(), self.storage_offset() + _reach(self.shape, self.stride())
     start = first if storage_offset is None else storage_offset
+    reach = start + _reach(size, stride)
+    if self.numel() == 0 or math.prod(size) == 0:
+        return _packed_like(self, self)
+    new = aten.reshape(src, [-1])
     order = physical_order(self, None)
-    packed_self = aten.permute(self, order)
-    reach = start + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
-    if not packed_self.is_contiguous() or start < first or reach >= first + self.numel():
-        return NotImplemented
-    place = aten.full([], start - first, dtype=torch.int64, device=self.device)
+    dense = aten.permute(self, order)
+    if dense.is_contiguous() and start >= first and reach < first + self.numel():
+        row = aten.index_put(aten.view(dense, [-1]), [_places(size, stride, start - first, self.device)], new)
+        return aten.permute(aten.view(row, dense.shape), inverse(order))
+    base = torch.sym_min(first, start)
+    row = aten.full([torch.sym_max(own_reach, reach) - base + 1], 0, dtype=self.dtype, device=self.device)
+    own = _places(self.shape, self.stride(), first - base, self.device)
+    row = aten.index_put(row, [own], aten.reshape(self, [-1]))
+    row = aten.index_put(row, [_places(size, stride, start - base, self.device)], new)
+    return _packed_like(aten.view(aten.index(row, [own]), self.shape), self)
+
+
+def _reach(size: Sequence[Any], stride: Sequence[Any]) -> Any:
+    """How far in memory the last element lies behind the first."""
+    return sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+
+
+def _places(size: Sequence[Any], stride: Sequence[Any], start: Any, device: torch.device) -> torch.Tensor:
+    """The place in memory of every element, in the order of the dimensions, as one row."""
+    place = aten.full([], start, dtype=torch.int64, device=device)
     for n, step in zip(size, stride, strict=True):
-        place = aten.unsqueeze(place, -1) + aten.arange(n, device=self.device) * step
-    flat = aten.view(packed_self, [-1])
-    row = aten.index_put(flat, [aten.reshape(place, [-1])], aten.reshape(src, [-1]))
-    return aten.permute(aten.view(row, packed_self.shape), inverse(order))
+        place = aten.unsqueeze(place, -1) + aten.arange(n, device=device) * step
+    return aten.reshape(place, [-1])
 
 
 def _packed_like(value: torch.Tensor, self: torch.Tensor) -> torch.Tensor:

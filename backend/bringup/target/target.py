@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,6 +16,18 @@ from bringup.target.verdict import Reason, Status, Verdict
 from bringup.torch_internals import OpOverload, overload_name
 
 Decomposition = Callable[..., Any]
+
+
+_NESTING = 4
+"""How often an overload's decomposition may come back to it (complex to real, integer to float). One that comes back more often
+goes in a circle, as PyTorch's references and prims do for an operator without a kernel; the call then stays what it is."""
+
+
+class _Active(threading.local):
+    """The overloads whose decompositions this thread is in, and how deep."""
+
+    def __init__(self) -> None:
+        self.depth: dict[OpOverload, int] = {}
 
 
 @dataclass(frozen=True)
@@ -69,7 +82,7 @@ class Target:
             return kernel.refuses(call)
         if call.overload.namespace not in ("aten", "prims"):
             return Reason.CUSTOM_OPERATOR, f"{call.name} is a custom operator without a kernel"
-        return Reason.NO_DECOMPOSITION, f"{call.name} has no kernel and no decomposition"
+        return Reason.NO_DECOMPOSITION, f"{call.name} has no kernel, and no decomposition into other operators"
 
     def verdict(self, call: Call) -> Verdict:
         """Whether and how the target runs `call`: the answer that the compiler and every report use."""
@@ -93,17 +106,24 @@ class Target:
     @cached_property
     def table(self) -> dict[OpOverload, Decomposition]:
         """The decomposition table for tracing: an entry steps aside where a kernel takes the call."""
-        return {op: self._guarded(op, fn) for op, fn in self.decompositions.items()}
+        active = _Active()
+        return {op: self._guarded(op, fn, active) for op, fn in self.decompositions.items()}
 
-    def _guarded(self, overload: OpOverload, fn: Decomposition) -> Decomposition:
+    def _guarded(self, overload: OpOverload, fn: Decomposition, active: _Active) -> Decomposition:
+        """`fn`, unless a kernel takes the call, or the decomposition has led back to the overload itself."""
         kernel = self.kernel(overload)
-        if kernel is None:
-            return fn
 
         def unless_native(*args: Any, **kwargs: Any) -> Any:
-            if kernel.refuses(Call(overload, args, kwargs)) is None:
+            if kernel is not None and kernel.refuses(Call(overload, args, kwargs)) is None:
                 return NotImplemented
-            return fn(*args, **kwargs)
+            depth = active.depth.get(overload, 0)
+            if depth >= _NESTING:
+                return NotImplemented
+            active.depth[overload] = depth + 1
+            try:
+                return fn(*args, **kwargs)
+            finally:
+                active.depth[overload] = depth
 
         return unless_native
 
