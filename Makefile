@@ -26,7 +26,7 @@ lint: $(VENV)/ready  ## ruff, mypy strict, pyright
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 
 conformance: $(VENV)/ready  ## every OpInfo against eager, five dtypes, held against the golden lists; resumable, parallel
 	for dtype in float32 bfloat16 int64 bool complex64; do \
