@@ -126,7 +126,7 @@ def as_strided_scatter(
     if dense.is_contiguous() and start >= first and reach < first + self.numel():
         row = aten.index_put(aten.view(dense, [-1]), [_places(size, stride, start - first, self.device)], new)
         return aten.permute(aten.view(row, dense.shape), inverse(order))
-    base = torch.sym_min(first, start)
+    base: Any = torch.sym_min(first, start)
     row = aten.full([torch.sym_max(own_reach, reach) - base + 1], 0, dtype=self.dtype, device=self.device)
     own = _places(self.shape, self.stride(), first - base, self.device)
     row = aten.index_put(row, [own], aten.reshape(self, [-1]))
