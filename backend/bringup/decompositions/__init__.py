@@ -52,6 +52,7 @@ from bringup.decompositions import (
     special_incomplete_gamma,
     special_polynomials,
     transformer,
+    variances,
     views,
     windows,
 )
@@ -107,6 +108,7 @@ FAMILIES: tuple[Decompositions, ...] = (
     special_gamma.TABLE,
     special_incomplete_gamma.TABLE,
     special_polynomials.TABLE,
+    variances.TABLE,
     views.TABLE,
     windows.TABLE,
 )

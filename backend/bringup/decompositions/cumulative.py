@@ -73,11 +73,36 @@ def _log_add(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor]:
     return (torch.where(both, infinite, large + torch.log1p(torch.exp(small - large))),)
 
 
+def _wrapped(angle: torch.Tensor) -> torch.Tensor:
+    return torch.atan2(torch.sin(angle), torch.cos(angle))
+
+
+def _on_branch(values: torch.Tensor, result: torch.Tensor, dim: int) -> torch.Tensor:
+    """The branch of the logarithm that adding one element after the other gives.
+
+    A step adds an angle below pi / 2 to that of the larger of what came before and the new element: angles accumulate from
+    where the new element was the larger one.
+    """
+    length, angle = values.shape[dim], torch.imag(result)
+    before = aten.cat([aten.slice(result, dim, 0, 1), aten.slice(result, dim, 0, length - 1)], dim)
+    place = torch.arange(length, device=values.device).view([-1 if d == dim else 1 for d in range(values.dim())])
+    starts = (place == 0) | (torch.real(values) >= torch.real(before))
+    step = _wrapped(angle - torch.imag(before))
+    turned = aten.cumsum(torch.where(starts | ~torch.isfinite(step), 0.0, step), dim)
+    start = torch.imag(values) + _wrapped(angle - torch.imag(values)) - turned
+    last = cummax(torch.where(starts, place, 0), dim)[0]
+    angle = torch.where(torch.isfinite(angle), aten.gather(start, dim, last) + turned, angle)
+    return torch.complex(torch.real(result), angle)
+
+
 @TABLE.register("aten::logcumsumexp", "aten::_logcumsumexp")
 def logcumsumexp(self: torch.Tensor, dim: int) -> torch.Tensor:
     """logcumsumexp(Tensor self, int dim) -> Tensor"""
+    if not (self.is_floating_point() or self.is_complex()):
+        return NotImplemented
     if self.dim() == 0:
         return aten.clone(self)
     wide = torch.float32 if self.dtype in (torch.float16, torch.bfloat16) else self.dtype
-    (result,) = _scan((self.to(wide).contiguous(),), dim % self.dim(), _log_add)
-    return result.to(self.dtype)
+    dim, values = dim % self.dim(), self.to(wide).contiguous()
+    (result,) = _scan((values,), dim, _log_add)
+    return _on_branch(values, result, dim) if self.is_complex() else result.to(self.dtype)
