@@ -51,7 +51,8 @@ class GraphCompiler:
         """
         options = self.options
         inline = passes.InlineAttentionRegions(options.target.table)
-        gm = passes.run(gm, (inline, *passes.PIPELINE, *options.target.passes))
+        late = passes.DecomposeLate(options.target.table, options.target.runs)
+        gm = passes.run(gm, (inline, late, *passes.PIPELINE, *options.target.passes))
         program = lower(gm, options.target, name=self.name, weights=weights, allow_fallback=options.fallback == "host")
         verify(program)
         if options.dump is not None:

@@ -14,6 +14,7 @@ from torch.fx.node import map_arg
 
 from bringup.errors import UnsupportedOperatorError
 from bringup.ir import Buffer, Fallback, Instruction, Program, Ref, Region, Role
+from bringup.passes.late_decompositions import UNTRACEABLE
 from bringup.target.call import Call, describe
 from bringup.target.kernel import Engine
 from bringup.target.target import Target
@@ -158,7 +159,9 @@ class _Lowering:
             assert kernel is not None
             self.emit(node, call.name, kernel.engine, kernel.implementation or host_function(overload))
         else:
-            self.fall_back(node, call, host_function(overload), *refusal)
+            untraceable = node.meta.get(UNTRACEABLE)
+            why = refusal if untraceable is None else (Reason.UNTRACEABLE, untraceable)
+            self.fall_back(node, call, host_function(overload), *why)
 
     def emit(
         self, node: fx.Node, operation: str, engine: Engine, function: Any, fallback: Fallback | None = None

@@ -22,7 +22,7 @@ def _wide(dtype: torch.dtype) -> torch.dtype:
 
 
 def _scale(query: torch.Tensor, scale: float | None) -> float:
-    return 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
+    return 1.0 / query.shape[-1] ** 0.5 if scale is None else scale
 
 
 def _heads(key: torch.Tensor, query: torch.Tensor) -> torch.Tensor:

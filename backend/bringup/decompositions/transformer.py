@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import torch
@@ -20,7 +19,7 @@ def _transform_bias_rescale_qkv(qkv: torch.Tensor, qkv_bias: torch.Tensor, num_h
     (batch, L, 3 D) to three of (batch, heads, L, D / heads), the first of them scaled.
     """
     query, key, value = (_by_head(t, num_heads) for t in aten.chunk(qkv + qkv_bias, 3, -1))
-    return query / math.sqrt(query.shape[-1]), key, value
+    return query / query.shape[-1] ** 0.5, key, value
 
 
 def _by_head(tensor: torch.Tensor, heads: int) -> torch.Tensor:
@@ -52,7 +51,7 @@ def _native_multi_head_attention(
         return NotImplemented
     pieces = zip((query, key, value), aten.chunk(qkv_weight, 3, 0), aten.chunk(qkv_bias, 3, 0), strict=True)
     q, k, v = (_by_head(aten.linear(t, weight, bias), num_head) for t, weight, bias in pieces)
-    scores = aten.matmul(q / math.sqrt(q.shape[-1]), aten.transpose(k, -2, -1))
+    scores = aten.matmul(q / q.shape[-1] ** 0.5, aten.transpose(k, -2, -1))
     if mask is None:
         weights = aten._softmax(scores, 3, False)
     else:

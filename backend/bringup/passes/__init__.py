@@ -11,6 +11,7 @@ from bringup.passes.common_subexpressions import MergeCommonSubexpressions
 from bringup.passes.constants import FoldConstants
 from bringup.passes.dead_code import RemoveDeadCode
 from bringup.passes.inference_regions import LowerInferenceRegions
+from bringup.passes.late_decompositions import DecomposeLate
 from bringup.passes.lifts import LowerLifts
 from bringup.passes.no_ops import RemoveNoOps
 from bringup.passes.views import JoinViews
@@ -18,6 +19,7 @@ from bringup.passes.views import JoinViews
 __all__ = [
     "BEFORE_AUTOGRAD",
     "PIPELINE",
+    "DecomposeLate",
     "FoldConstants",
     "GraphPass",
     "InlineAttentionRegions",

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 import torch
 from torch import fx
-from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
+from bringup.passes.splice import copy_into
 from bringup.torch_internals import HigherOrderOperator, OpOverload, dense_form, trace_with_fakes
 
 
@@ -48,7 +48,7 @@ class InlineAttentionRegions:
 
         body = trace_with_fakes(dense, [flat[i].meta["val"] for i in operands], self.decompositions)
         with gm.graph.inserting_before(node):
-            result = _copy_into(gm, body, [flat[i] for i in operands], node)
+            result = copy_into(gm, body, [flat[i] for i in operands], node)
         for user in list(node.users):  # the operator returns a tuple, which is only ever taken apart
             user.replace_all_uses_with(result[user.args[1]])
             gm.graph.erase_node(user)
@@ -61,23 +61,3 @@ def _is_region(gm: fx.GraphModule, node: fx.Node) -> bool:
 
 def _region(gm: fx.GraphModule, node: fx.Node) -> Any:
     return getattr(gm, str(node.target)) if _is_region(gm, node) else node
-
-
-def _copy_into(gm: fx.GraphModule, body: fx.GraphModule, operands: list[fx.Node], like: fx.Node) -> Any:
-    """Copy a traced body's nodes in front of `like`; returns the body's output in terms of the outer graph's nodes."""
-    waiting = iter(operands)
-    copied: dict[fx.Node, Any] = {}
-    for inner in body.graph.nodes:
-        if inner.op == "placeholder":
-            copied[inner] = next(waiting)
-        elif inner.op == "output":
-            return map_arg(inner.args[0], lambda n: copied[n])
-        else:
-            new = gm.graph.node_copy(inner, lambda n: copied[n])
-            if inner.op == "get_attr":
-                new.target = f"{like.name}_{inner.target}"
-                value = getattr(body, str(inner.target))
-                setattr(gm, new.target, value)
-            new.meta["stack_trace"] = like.meta.get("stack_trace")
-            copied[inner] = new
-    return ()

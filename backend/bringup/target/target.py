@@ -84,6 +84,10 @@ class Target:
             return Reason.CUSTOM_OPERATOR, f"{call.name} is a custom operator without a kernel"
         return Reason.NO_DECOMPOSITION, f"{call.name} has no kernel, and no decomposition into other operators"
 
+    def runs(self, overload: OpOverload, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+        """Whether a kernel takes this overload with these arguments."""
+        return self.refuses(Call(overload, args, kwargs)) is None
+
     def verdict(self, call: Call) -> Verdict:
         """Whether and how the target runs `call`: the answer that the compiler and every report use."""
         refusal = self.refuses(call)
@@ -93,7 +97,7 @@ class Target:
             graph = trace(call, self.table)
         except Exception as error:
             return Verdict(Status.NONE, Reason.UNTRACEABLE, f"{type(error).__name__}: {_first_line(error)}")
-        leaves = calls_of(graph.graph)
+        leaves = calls_of(graph)
         for leaf in leaves:
             why = self.refuses(leaf)
             if why is None:

@@ -32,10 +32,12 @@ def trace(call: Call, decompositions: Mapping[OpOverload, Any], *, dynamic: bool
     return trace_call(function, [flat[i] for i in where], decompositions, dynamic=dynamic)
 
 
-def calls_of(graph: torch.fx.Graph) -> list[Call]:
-    """The operator calls of a traced graph, with the fake tensors that each was called with."""
+def calls_of(gm: torch.fx.GraphModule) -> list[Call]:
+    """The operator calls of a traced graph and of the regions in it, with the fake tensors that each was called with."""
     calls = []
-    for node in graph.nodes:
+    for node in gm.graph.nodes:
+        if node.op == "get_attr" and isinstance(region := getattr(gm, str(node.target), None), torch.fx.GraphModule):
+            calls += calls_of(region)
         if node.op != "call_function" or not isinstance(node.target, OpOverload):
             continue
         args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta.get("val"))
