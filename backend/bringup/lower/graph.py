@@ -1,0 +1,154 @@
+"""From node to node: which engine and which function run it, or why the host has to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import fx
+from torch.fx.node import map_arg
+
+from bringup.errors import UnsupportedOperatorError
+from bringup.ir import Fallback, Program, Role
+from bringup.lower.buffers import flat
+from bringup.lower.builder import ProgramBuilder
+from bringup.lower.diagnostics import unsupported
+from bringup.passes.late_decompositions import UNTRACEABLE
+from bringup.target.call import Call
+from bringup.target.kernel import Engine
+from bringup.target.target import Target
+from bringup.target.verdict import Reason
+from bringup.torch_internals import HigherOrderOperator, OpOverload, host_function, is_collective
+
+
+def lower(
+    gm: fx.GraphModule,
+    target: Target,
+    *,
+    name: str,
+    weights: Iterable[int] = (),
+    allow_fallback: bool = True,
+) -> Program:
+    """Lower a functional ATen graph to a program for `target`.
+
+    Args:
+        gm: the graph; its nodes carry fake values in ``meta["val"]``.
+        target: what the program is for.
+        name: the program's name.
+        weights: positions of the inputs that are parameters or buffers of a module.
+        allow_fallback: whether an operator that the target cannot run may run on the host.
+
+    Raises:
+        UnsupportedOperatorError: an operator cannot run on the target, and `allow_fallback` is False.
+    """
+    builder = ProgramBuilder(target.lowerings)
+    lowering = _Lowering(gm, target, allow_fallback, frozenset(weights), builder)
+    for node in gm.graph.nodes:
+        lowering.visit(node)
+    return builder.program(name, target.name)
+
+
+@dataclass(frozen=True)
+class _Lowering:
+    gm: fx.GraphModule
+    target: Target
+    allow_fallback: bool
+    weights: frozenset[int]
+    builder: ProgramBuilder
+
+    def visit(self, node: fx.Node) -> None:
+        match node.op:
+            case "placeholder":
+                weight = len(self.builder.inputs) in self.weights
+                self.builder.input(node, Role.WEIGHT if weight else Role.INPUT)
+            case "get_attr":
+                self.attribute(node)
+            case "call_function":
+                self.call(node)
+            case "output":
+                self.builder.output(node)
+            case _:
+                raise UnsupportedOperatorError(
+                    f"node {node.name!r} is a {node.op}; bringup lowers functional ATen graphs, which have none"
+                )
+
+    def attribute(self, node: fx.Node) -> None:
+        value = self.gm
+        for part in str(node.target).split("."):
+            value = getattr(value, part)
+        if isinstance(value, fx.GraphModule):
+            region = lower(value, self.target, name=node.name, allow_fallback=self.allow_fallback)
+            self.builder.region(node, region)
+        elif isinstance(value, torch.Tensor):
+            self.builder.constant(node, value)
+        else:
+            self.builder.values[node] = value
+
+    def call(self, node: fx.Node) -> None:
+        if self.builder.take_part(node):
+            return
+        if isinstance(node.target, OpOverload):
+            self.overload(node, node.target)
+        elif isinstance(node.target, HigherOrderOperator):
+            self.higher_order(node, node.target)
+        else:
+            name = getattr(node.target, "__name__", node.target)
+            self.builder.emit(node, f"scalar::{name}", Engine.HOST, node.target)
+
+    def higher_order(self, node: fx.Node, operator_: HigherOrderOperator) -> None:
+        """Control flow runs its regions; a wrapper around a custom operator without a kernel is a host fallback."""
+        wrapped = next((a for a in node.args if isinstance(a, OpOverload)), None)
+        if wrapped is None:
+            self.builder.emit(node, f"region::{operator_.name()}", Engine.HOST, operator_)
+            return
+        call = _call(wrapped, node.args[1:], node.kwargs)
+        refusal, kernel = self.target.refuses(call), self.target.kernel(wrapped)
+        if refusal is None and kernel is not None:
+            self.builder.emit(node, call.name, kernel.engine, operator_)
+        elif refusal is not None:
+            self.fall_back(node, call, operator_, *refusal)
+
+    def overload(self, node: fx.Node, overload: OpOverload) -> None:
+        call = _call(overload, node.args, node.kwargs)
+        if _scalar_only(node, call) or _reads_shape_only(overload):
+            self.builder.emit(node, f"scalar::{call.name.partition('::')[2]}", Engine.HOST, host_function(overload))
+            return
+        refusal = self.target.refuses(call)
+        if is_collective(overload):
+            self.builder.emit(node, call.name, Engine.LINK, host_function(overload))
+        elif refusal is None:
+            kernel = self.target.kernel(overload)
+            assert kernel is not None
+            self.builder.emit(node, call.name, kernel.engine, kernel.implementation or host_function(overload))
+        else:
+            untraceable = node.meta.get(UNTRACEABLE)
+            why = refusal if untraceable is None else (Reason.UNTRACEABLE, untraceable)
+            self.fall_back(node, call, host_function(overload), *why)
+
+    def fall_back(self, node: fx.Node, call: Call, function: Any, reason: Reason, detail: str) -> None:
+        if not self.allow_fallback:
+            raise unsupported(node, call, reason, detail, self.target)
+        self.builder.emit(node, call.name, Engine.HOST, function, Fallback(reason, detail))
+
+
+def _call(overload: OpOverload, args: Any, kwargs: Any) -> Call:
+    """The call that a node makes, its nodes' fake values in their places."""
+    args, kwargs = map_arg((args, kwargs), lambda node: node.meta.get("val"))
+    return Call(overload, tuple(args), dict(kwargs))
+
+
+def _scalar_only(node: fx.Node, call: Call) -> bool:
+    """Whether no tensor goes in or comes out: arithmetic and assertions on sizes."""
+    results = flat(node.meta.get("val"))
+    return next(call.tensors(), None) is None and not any(isinstance(r, torch.Tensor) for r in results)
+
+
+def _reads_shape_only(overload: OpOverload) -> bool:
+    return overload._schema.name in (
+        "aten::sym_size",
+        "aten::sym_stride",
+        "aten::sym_numel",
+        "aten::sym_storage_offset",
+    )
