@@ -43,19 +43,29 @@ class Outcome:
 
 
 def probe(case: Case, options: dict[str, Any], limit: int | None = None, *, forward_only: bool = False) -> Outcome:
-    """Run every sample of a case; the first that goes wrong decides the status."""
+    """Run every sample of a case; the first that goes wrong decides the status.
+
+    Samples that PyTorch cannot trace, or eager not run, are counted and left out; a case of nothing else is untraceable.
+    """
     op = opinfos()[case.operator]
     dtype = getattr(torch, case.dtype)
     backward = has_backward(op, dtype) and not forward_only
-    count = 0
+    count = untraceable = 0
+    first = ""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for sample in samples(case, limit, requires_grad=backward):
             status, detail = _Sample(op, sample, options, backward).run()
             count += 1
-            if status != "pass":
+            if status == "untraceable":
+                untraceable += 1
+                first = first or f"sample {count - 1}: {detail}"
+            elif status != "pass":
                 return Outcome(str(case), status, count, backward, f"sample {count - 1}: {detail}")
-    return Outcome(str(case), "pass", count, backward)
+    if count and untraceable == count:
+        return Outcome(str(case), "untraceable", count, backward, first)
+    left_out = f"{untraceable} of {count} untraceable, first {first}" if untraceable else ""
+    return Outcome(str(case), "pass", count, backward, left_out)
 
 
 class _Sample:

@@ -32,10 +32,19 @@ def _slope(gap: torch.Tensor, distance: torch.Tensor, p: float) -> torch.Tensor:
     return torch.where(distance == 0, torch.zeros_like(slope), slope)
 
 
+def _norm(gap: torch.Tensor, p: float) -> torch.Tensor:
+    """The norm of each row; points without coordinates, or no points at all, are no obstacle to the largest one."""
+    if p != math.inf:
+        return torch.linalg.vector_norm(gap, p, -1)
+    if gap.shape[-1] == 0:
+        return aten.full(gap.shape[:-1], 0, dtype=gap.dtype, device=gap.device)
+    return torch.amax(torch.abs(gap), -1)
+
+
 @TABLE.register("aten::_cdist_forward")
 def cdist_forward(x1: torch.Tensor, x2: torch.Tensor, p: float, compute_mode: int | None) -> torch.Tensor:
     """_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor"""
-    return torch.linalg.vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+    return _norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
 
 @TABLE.register("aten::_pdist_forward")
@@ -43,7 +52,7 @@ def pdist_forward(self: torch.Tensor, p: float = 2) -> torch.Tensor:
     """_pdist_forward(Tensor self, float p=2) -> Tensor"""
     n = self.shape[0]
     row, column = torch.triu_indices(n, n, 1, device=self.device).unbind(0)
-    return torch.linalg.vector_norm(aten.index.Tensor(self, [row]) - aten.index.Tensor(self, [column]), p, -1)
+    return _norm(aten.index.Tensor(self, [row]) - aten.index.Tensor(self, [column]), p)
 
 
 @TABLE.register("aten::_cdist_backward")

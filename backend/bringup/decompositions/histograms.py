@@ -102,7 +102,8 @@ def histc(self: torch.Tensor, bins: int = 100, min: float = 0, max: float = 0) -
 
 
 def _equal_edges(points: torch.Tensor, bins: Sequence[int], limits: Sequence[float] | None) -> list[torch.Tensor]:
-    pairs = [(0.0, 0.0)] * len(bins) if limits is None else list(zip(limits[::2], limits[1::2], strict=True))
+    unknown = (0.0, 1.0) if points.shape[0] == 0 else (0.0, 0.0)  # no data: the unit interval
+    pairs = [unknown] * len(bins) if limits is None else list(zip(limits[::2], limits[1::2], strict=True))
     if limits is not None:  # a range of one point is widened without a look at the data
         pairs = [(a, b) if a != b else (a - 0.5, b + 0.5) for a, b in pairs]
     return [_edges(*_limits(points[:, d], *pairs[d], 0.5), n) for d, n in enumerate(bins)]
