@@ -39,7 +39,7 @@ __all__ = [
     "registered_names",
     "static_input_indices",
     "suppress_tracing",
-    "trace_call",
+    "capture",
     "trace_with_fakes",
     "unbacked_or_symbolic",
     "while_loop",
@@ -234,22 +234,34 @@ def static_input_indices() -> frozenset[int]:
     return frozenset(metadata.static_input_indices or ()) if metadata is not None else frozenset()
 
 
-def trace_call(
-    call: Callable[..., Any],
-    tensors: Sequence[torch.Tensor],
+class _Captured(Exception):
+    """All graphs are there; nothing is to be run."""
+
+
+def capture(
+    fn: Callable[..., Any],
+    inputs: Sequence[Any],
     decompositions: Mapping[OpOverload, Decomposition],
     *,
     dynamic: bool = False,
-) -> torch.fx.GraphModule:
-    """Trace a function of tensors under fake tensors to a functional graph, through one decomposition table."""
-    from torch.fx.experimental.proxy_tensor import make_fx
+) -> list[torch.fx.GraphModule]:
+    """The functional graphs that AOTAutograd makes of a function of tensors: one for inference, or forward and backward."""
+    graphs: list[torch.fx.GraphModule] = []
 
-    functional = torch.func.functionalize(call, remove="mutations")
-    mode = "symbolic" if dynamic else "fake"
-    trace = make_fx(
-        functional, decomposition_table=dict(decompositions), tracing_mode=mode, _allow_non_fake_inputs=True
+    def keep(gm: torch.fx.GraphModule, _: Any) -> Callable[..., Any]:
+        graphs.append(gm)
+        return gm.forward
+
+    def keep_last(gm: torch.fx.GraphModule, _: Any) -> Callable[..., Any]:
+        graphs.append(gm)
+        raise _Captured
+
+    compiled = aot_compile_function(
+        fn, forward=keep, backward=keep_last, inference=keep_last, decompositions=decompositions, dynamic=dynamic
     )
-    return trace(*tensors)
+    with contextlib.suppress(_Captured):
+        compiled(*inputs)
+    return graphs
 
 
 def trace_with_fakes(

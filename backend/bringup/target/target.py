@@ -94,10 +94,10 @@ class Target:
         if refusal is None:
             return Verdict(Status.NATIVE)
         try:
-            graph = trace(call, self.table)
+            graphs = trace(call, self.table)
         except Exception as error:
             return Verdict(Status.NONE, Reason.UNTRACEABLE, f"{type(error).__name__}: {_first_line(error)}")
-        leaves = calls_of(graph)
+        leaves = [leaf for graph in graphs for leaf in calls_of(graph)]
         for leaf in leaves:
             why = self.refuses(leaf)
             if why is None:

@@ -6,15 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+from torch import fx
 from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
 from bringup.target.call import Call
-from bringup.torch_internals import OpOverload, trace_call
+from bringup.torch_internals import OpOverload, capture
 
 
-def trace(call: Call, decompositions: Mapping[OpOverload, Any], *, dynamic: bool = False) -> torch.fx.GraphModule:
-    """The functional graph that `call` decomposes into, traced under fake tensors.
+def trace(call: Call, decompositions: Mapping[OpOverload, Any], *, dynamic: bool = False) -> list[fx.GraphModule]:
+    """The functional graphs that `call` decomposes into, made as the compiler makes them.
+
+    Returns:
+        One graph; two, forward and backward, where a tensor of the call requires a gradient.
 
     Raises:
         Exception: whatever the operator raises when it has no fake implementation or reads data.
@@ -29,14 +33,14 @@ def trace(call: Call, decompositions: Mapping[OpOverload, Any], *, dynamic: bool
         args, kwargs = pytree.tree_unflatten(values, spec)
         return call.overload(*args, **kwargs)
 
-    return trace_call(function, [flat[i] for i in where], decompositions, dynamic=dynamic)
+    return capture(function, [flat[i] for i in where], decompositions, dynamic=dynamic)
 
 
-def calls_of(gm: torch.fx.GraphModule) -> list[Call]:
+def calls_of(gm: fx.GraphModule) -> list[Call]:
     """The operator calls of a traced graph and of the regions in it, with the fake tensors that each was called with."""
     calls = []
     for node in gm.graph.nodes:
-        if node.op == "get_attr" and isinstance(region := getattr(gm, str(node.target), None), torch.fx.GraphModule):
+        if node.op == "get_attr" and isinstance(region := getattr(gm, str(node.target), None), fx.GraphModule):
             calls += calls_of(region)
         if node.op != "call_function" or not isinstance(node.target, OpOverload):
             continue
