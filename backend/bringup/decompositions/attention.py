@@ -10,7 +10,7 @@ import math
 
 import torch
 
-from bringup.decompositions.creation import physical_order
+from bringup.decompositions.memory_formats import physical_order
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("attention")

@@ -7,43 +7,11 @@ from typing import Any
 
 import torch
 
+from bringup.decompositions.memory_formats import CHANNELS_INNERMOST, dense_strides, physical_order
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("creation")
 aten = torch.ops.aten
-
-
-def physical_order(self: torch.Tensor, memory_format: torch.memory_format | None) -> list[int]:
-    """Dimensions of `self` from the outermost in memory to the innermost, as a new tensor of `memory_format` has them.
-
-    None and preserve_format keep the order of the strides (ties keep the order of the dimensions).
-    """
-    dims = list(range(self.dim()))
-    if memory_format is torch.channels_last:
-        return [0, 2, 3, 1]
-    if memory_format is torch.channels_last_3d:
-        return [0, 2, 3, 4, 1]
-    if memory_format is torch.contiguous_format:
-        return dims
-    strides = self.stride()
-    if any(isinstance(s, torch.SymInt) for s in strides) and self.is_contiguous():
-        return dims
-    return sorted(dims, key=lambda d: -strides[d]) if _ordered(self) else dims
-
-
-def _ordered(self: torch.Tensor) -> bool:
-    """Whether strides say an order: no dimension of more than one element is expanded (stride 0)."""
-    return not any(stride == 0 and size != 1 for stride, size in zip(self.stride(), self.shape, strict=True))
-
-
-def dense_strides(shape: Sequence[Any], order: Sequence[int]) -> list[Any]:
-    """Strides of a dense tensor of `shape` whose dimensions lie in memory in `order`, outermost first."""
-    strides: list[Any] = [0] * len(shape)
-    step: Any = 1
-    for dim in reversed(order):
-        strides[dim] = step
-        step = step * shape[dim]
-    return strides
 
 
 @TABLE.register("aten::full_like")
@@ -79,13 +47,8 @@ def empty(
     """empty.memory_format(SymInt[] size, *, ...) -> Tensor"""
     if layout not in (None, torch.strided):
         return NotImplemented
-    order = list(range(len(size)))
-    if memory_format is torch.channels_last:
-        order = [0, 2, 3, 1]
-    elif memory_format is torch.channels_last_3d:
-        order = [0, 2, 3, 4, 1]
-    dtype = dtype or torch.get_default_dtype()
-    return aten.empty_strided(size, dense_strides(size, order), dtype=dtype, device=device or torch.device("cpu"))
+    order = CHANNELS_INNERMOST.get(memory_format) or range(len(size))
+    return empty_permuted(size, order, dtype=dtype, device=device)
 
 
 @TABLE.register("aten::empty_permuted")

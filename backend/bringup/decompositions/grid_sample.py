@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from bringup.decompositions.pooling import narrowed, widened
+from bringup.decompositions.half_precision import narrowed, widened
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("grid_sample")

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from bringup.decompositions.creation import physical_order
+from bringup.decompositions.memory_formats import physical_order
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("indexing")

@@ -15,7 +15,8 @@ from typing import Any
 import torch
 
 from bringup.decompositions.grid_sample import cubic
-from bringup.decompositions.pooling import in_format_of, narrowed, widened
+from bringup.decompositions.half_precision import narrowed, widened
+from bringup.decompositions.memory_formats import in_format_of
 from bringup.decompositions.registry import Decompositions
 from bringup.decompositions.sliding import along, take
 
