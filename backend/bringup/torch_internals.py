@@ -23,6 +23,7 @@ __all__ = [
     "OpOverloadPacket",
     "aot_compile",
     "aot_compile_function",
+    "capture",
     "concrete",
     "dense_form",
     "draws_random_numbers",
@@ -30,6 +31,7 @@ __all__ = [
     "host_function",
     "is_collective",
     "is_composite_implicit",
+    "is_data_dependent",
     "is_fake",
     "load_linear_cross_entropy",
     "load_prims",
@@ -37,9 +39,11 @@ __all__ = [
     "overload_name",
     "pytorch_decompositions",
     "registered_names",
+    "registered_schemas",
+    "registrations",
     "static_input_indices",
     "suppress_tracing",
-    "capture",
+    "tags_of",
     "trace_with_fakes",
     "unbacked_or_symbolic",
     "while_loop",
@@ -87,6 +91,43 @@ def registered_names(namespace: str) -> list[str]:
     prefix = f"{namespace}::"
     names = (n for n in torch._C._dispatch_get_all_op_names() if n.startswith(prefix))
     return sorted(n for n in names if torch._C._dispatch_has_kernel(n))
+
+
+def is_data_dependent(error: BaseException) -> bool:
+    """Whether tracing failed because a size, a number or a branch depends on the data of a tensor."""
+    from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
+    from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+    return isinstance(error, (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode))
+
+
+def registered_schemas() -> tuple[list[Any], int]:
+    """The schemas (`torch._C.FunctionSchema`) that have a dispatcher kernel, and how many more there are without one.
+
+    The others are TorchScript's builtins, which no dispatcher ever calls.
+    """
+    schemas = torch._C._jit_get_all_schemas()
+    has_kernel = torch._C._dispatch_has_kernel
+    real = [s for s in schemas if has_kernel(f"{s.name}.{s.overload_name}" if s.overload_name else s.name)]
+    return real, len(schemas) - len(real)
+
+
+def registrations(dispatch_key: str) -> frozenset[str]:
+    """Names of the operators with a kernel of their own for a dispatch key, such as ``CPU`` or ``CompositeImplicitAutograd``.
+
+    Raises:
+        ValueError: torch knows no such key.
+    """
+    try:
+        return frozenset(torch._C._dispatch_get_registrations_for_dispatch_key(dispatch_key))
+    except RuntimeError as error:
+        raise ValueError(f"torch {torch.__version__} has no dispatch key {dispatch_key!r}") from error
+
+
+def tags_of(name: str, overload_name_: str) -> tuple[str, ...]:
+    """The tags of an operator, sorted: ``core``, ``pointwise``, ..."""
+    tags = torch._C._get_operation_overload(name, overload_name_)[2]
+    return tuple(sorted(str(t).removeprefix("Tag.") for t in tags))
 
 
 def is_composite_implicit(overload: OpOverload) -> bool:

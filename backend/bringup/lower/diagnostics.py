@@ -29,6 +29,7 @@ _ADVICE = {
     Reason.DTYPE: "cast the operand, widen the kernel's dtypes, or allow fallback='host'",
     Reason.CONSTRAINT: "change the call so that the constraint holds, or allow fallback='host'",
     Reason.LEAF_MISSING: "give the target a kernel for the leaf, or allow fallback='host'",
+    Reason.DATA_DEPENDENT: "take the decision outside the compiled graph, or allow fallback='host'",
     Reason.UNTRACEABLE: "give the operator a fake implementation, or allow fallback='host'",
 }
 

@@ -12,11 +12,10 @@ from torch.fx.node import map_arg
 
 from bringup.errors import UnsupportedOperatorError
 from bringup.ir import Fallback, Program, Role
-from bringup.lower.buffers import flat
 from bringup.lower.builder import ProgramBuilder
 from bringup.lower.diagnostics import unsupported
 from bringup.passes.late_decompositions import UNTRACEABLE
-from bringup.target.call import Call
+from bringup.target.call import Call, on_host
 from bringup.target.kernel import Engine
 from bringup.target.target import Target
 from bringup.target.verdict import Reason
@@ -112,7 +111,7 @@ class _Lowering:
 
     def overload(self, node: fx.Node, overload: OpOverload) -> None:
         call = _call(overload, node.args, node.kwargs)
-        if _scalar_only(node, call) or _reads_shape_only(overload):
+        if on_host(call, node.meta.get("val")):
             self.builder.emit(node, f"scalar::{call.name.partition('::')[2]}", Engine.HOST, host_function(overload))
             return
         refusal = self.target.refuses(call)
@@ -137,18 +136,3 @@ def _call(overload: OpOverload, args: Any, kwargs: Any) -> Call:
     """The call that a node makes, its nodes' fake values in their places."""
     args, kwargs = map_arg((args, kwargs), lambda node: node.meta.get("val"))
     return Call(overload, tuple(args), dict(kwargs))
-
-
-def _scalar_only(node: fx.Node, call: Call) -> bool:
-    """Whether no tensor goes in or comes out: arithmetic and assertions on sizes."""
-    results = flat(node.meta.get("val"))
-    return next(call.tensors(), None) is None and not any(isinstance(r, torch.Tensor) for r in results)
-
-
-def _reads_shape_only(overload: OpOverload) -> bool:
-    return overload._schema.name in (
-        "aten::sym_size",
-        "aten::sym_stride",
-        "aten::sym_numel",
-        "aten::sym_storage_offset",
-    )

@@ -57,6 +57,22 @@ class Call:
         return f"{self.name}({', '.join(parts)})"
 
 
+_READS_SHAPE = ("aten::sym_size", "aten::sym_stride", "aten::sym_numel", "aten::sym_storage_offset")
+
+
+def on_host(call: Call, result: Any) -> bool:
+    """Whether a call in a graph is the host's own work: it reads a shape, or no tensor goes in or comes out of it.
+
+    Args:
+        call: the call.
+        result: what it gives, a fake value.
+    """
+    if call.overload._schema.name in _READS_SHAPE:
+        return True
+    results = result if isinstance(result, (list, tuple)) else (result,)
+    return next(call.tensors(), None) is None and not any(isinstance(r, torch.Tensor) for r in results)
+
+
 def describe(value: Any) -> str:
     """A short text of an argument: ``float32[2, 3]`` for a tensor, its repr otherwise."""
     if isinstance(value, torch.Tensor):

@@ -13,7 +13,7 @@ from bringup.target.call import Call
 from bringup.target.kernel import Kernel
 from bringup.target.trace import calls_of, trace
 from bringup.target.verdict import Reason, Status, Verdict
-from bringup.torch_internals import OpOverload, overload_name
+from bringup.torch_internals import OpOverload, is_data_dependent, overload_name
 
 Decomposition = Callable[..., Any]
 
@@ -94,9 +94,10 @@ class Target:
         if refusal is None:
             return Verdict(Status.NATIVE)
         try:
-            graphs = trace(call, self.table)
+            graphs = self._traced(call)
         except Exception as error:
-            return Verdict(Status.NONE, Reason.UNTRACEABLE, f"{type(error).__name__}: {_first_line(error)}")
+            reason = Reason.DATA_DEPENDENT if is_data_dependent(error) else Reason.UNTRACEABLE
+            return Verdict(Status.NONE, reason, f"{type(error).__name__}: {_first_line(error)}")
         leaves = [leaf for graph in graphs for leaf in calls_of(graph)]
         for leaf in leaves:
             why = self.refuses(leaf)
@@ -106,6 +107,15 @@ class Target:
                 return Verdict(Status.NONE, *why)
             return Verdict(Status.NONE, Reason.LEAF_MISSING, f"decomposes to {leaf}: {why[1]}")
         return Verdict(Status.DECOMPOSED, through=tuple(sorted({leaf.name for leaf in leaves})))
+
+    def _traced(self, call: Call) -> list[Any]:
+        """The call's graphs; sizes and numbers that depend on data need symbols, which are not asked for without need."""
+        try:
+            return trace(call, self.table)
+        except Exception as error:
+            if not is_data_dependent(error):
+                raise
+            return trace(call, self.table, dynamic=True)
 
     @cached_property
     def table(self) -> dict[OpOverload, Decomposition]:

@@ -10,7 +10,7 @@ from torch import fx
 from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
-from bringup.target.call import Call
+from bringup.target.call import Call, on_host
 from bringup.torch_internals import OpOverload, capture
 
 
@@ -37,7 +37,10 @@ def trace(call: Call, decompositions: Mapping[OpOverload, Any], *, dynamic: bool
 
 
 def calls_of(gm: fx.GraphModule) -> list[Call]:
-    """The operator calls of a traced graph and of the regions in it, with the fake tensors that each was called with."""
+    """The operator calls of a traced graph and of the regions in it, with the fake tensors that each was called with.
+
+    What the host does itself, arithmetic on sizes, is not among them.
+    """
     calls = []
     for node in gm.graph.nodes:
         if node.op == "get_attr" and isinstance(region := getattr(gm, str(node.target), None), fx.GraphModule):
@@ -45,5 +48,7 @@ def calls_of(gm: fx.GraphModule) -> list[Call]:
         if node.op != "call_function" or not isinstance(node.target, OpOverload):
             continue
         args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta.get("val"))
-        calls.append(Call(node.target, tuple(args), dict(kwargs)))
+        call = Call(node.target, tuple(args), dict(kwargs))
+        if not on_host(call, node.meta.get("val")):
+            calls.append(call)
     return calls

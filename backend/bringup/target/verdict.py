@@ -22,6 +22,7 @@ class Reason(Enum):
     DTYPE = "dtype"
     CONSTRAINT = "constraint"
     UNTRACEABLE = "untraceable"
+    DATA_DEPENDENT = "data-dependent"
     CUSTOM_OPERATOR = "custom-operator"
 
 
