@@ -63,6 +63,22 @@ def mismatch(actual: Any, expected: Any, reference: Reference | None = None) -> 
     return None
 
 
+def error_of(actual: Any, expected: Any) -> float | None:
+    """The largest difference over the largest finite element of eager's result; None without floating point results."""
+    worst: float | None = None
+    for a, e in zip(map(_dense, leaves(actual)), map(_dense, leaves(expected)), strict=True):
+        if not (e.is_floating_point() or e.is_complex()) or a.shape != e.shape or not e.numel():
+            continue
+        wide = torch.complex128 if e.is_complex() else torch.float64
+        finite = torch.isfinite(a.to(wide)) & torch.isfinite(e.to(wide))
+        if not bool(finite.any()):
+            continue
+        gap = float((a.to(wide) - e.to(wide)).abs()[finite].max())
+        size = float(e.to(wide).abs()[finite].max())
+        worst = max(worst or 0.0, gap / size if size else gap)
+    return worst
+
+
 def _metadata(a: torch.Tensor, e: torch.Tensor) -> str | None:
     if a.dtype != e.dtype:
         return f"dtype {a.dtype} where eager gives {e.dtype}"

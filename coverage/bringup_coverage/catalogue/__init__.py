@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -64,7 +64,21 @@ def catalogue() -> Catalogue:
     schemas, builtins = registered_schemas()
     registered = {key: registrations(key) for key in KEYS}
     found = sorted((_operator(s, registered) for s in schemas), key=lambda operator: operator.name)
-    return Catalogue({operator.name: operator for operator in found}, builtins)
+    return Catalogue({operator.name: operator for operator in _tiers_of_variants(found)}, builtins)
+
+
+def _tiers_of_variants(found: list[Operator]) -> list[Operator]:
+    """An in-place or out= form, often generated, belongs where its functional form belongs."""
+    tiers: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for operator in found:
+        if operator.kind is Kind.FUNCTIONAL:
+            tiers[operator.family].add(operator.tier)
+    return [
+        replace(operator, tier=next(iter(tiers[operator.family])))
+        if operator.tier == "portable" and operator.kind is not Kind.FUNCTIONAL and len(tiers[operator.family]) == 1
+        else operator
+        for operator in found
+    ]
 
 
 def _operator(schema: Any, registered: dict[str, frozenset[str]]) -> Operator:
