@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from bringup.decompositions.cubic import cubic, cubic_slopes
 from bringup.decompositions.half_precision import narrowed, widened
 from bringup.decompositions.registry import Decompositions
 
@@ -74,34 +75,6 @@ class Sampling:
         if self.padding != ZEROS:
             places = [self.inside(p, n)[0] for p in places]
         return list(zip(places, cubic(t), cubic_slopes(t), strict=True))
-
-
-def cubic(t: torch.Tensor, a: float = -0.75) -> list[torch.Tensor]:
-    """Weights of the four elements around a point `t` behind the second.
-
-    R. Keys, Cubic convolution interpolation for digital image processing (1981), with the free parameter `a`.
-    """
-    u = 1 - t
-    return [_outer(t + 1, a), _inner(t, a), _inner(u, a), _outer(u + 1, a)]
-
-
-def cubic_slopes(t: torch.Tensor, a: float = -0.75) -> list[torch.Tensor]:
-    """The derivatives of `cubic` by `t`."""
-    u, v, w = 1 - t, t + 1, 2 - t
-    return [
-        (3 * a * v - 10 * a) * v + 8 * a,
-        (3 * (a + 2) * t - 2 * (a + 3)) * t,
-        aten.neg((3 * (a + 2) * u - 2 * (a + 3)) * u),
-        aten.neg((3 * a * w - 10 * a) * w + 8 * a),
-    ]
-
-
-def _inner(d: torch.Tensor, a: float) -> torch.Tensor:
-    return ((a + 2) * d - (a + 3)) * d * d + 1
-
-
-def _outer(d: torch.Tensor, a: float) -> torch.Tensor:
-    return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
 
 
 @dataclass(frozen=True)
@@ -209,7 +182,11 @@ def grid_sampler(
     return _sample(input, grid, Sampling(interpolation_mode, padding_mode, align_corners))
 
 
-@TABLE.register("aten::grid_sampler_2d_backward", "aten::grid_sampler_3d_backward")
+@TABLE.register(
+    "aten::grid_sampler_2d_backward",
+    "aten::grid_sampler_3d_backward",
+    "aten::_grid_sampler_2d_cpu_fallback_backward",
+)
 def grid_sampler_backward(
     grad_output: torch.Tensor,
     input: torch.Tensor,
@@ -217,21 +194,7 @@ def grid_sampler_backward(
     interpolation_mode: int,
     padding_mode: int,
     align_corners: bool,
-    output_mask: Sequence[bool],
+    output_mask: Sequence[bool] = (True, True),
 ) -> tuple[torch.Tensor | None, torch.Tensor]:
     """grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, ...) -> (Tensor, Tensor)"""
     return _gradients(grad_output, input, grid, Sampling(interpolation_mode, padding_mode, align_corners), output_mask)
-
-
-@TABLE.register("aten::_grid_sampler_2d_cpu_fallback_backward")
-def grid_sampler_2d_cpu_fallback_backward(
-    grad_output: torch.Tensor,
-    input: torch.Tensor,
-    grid: torch.Tensor,
-    interpolation_mode: int,
-    padding_mode: int,
-    align_corners: bool,
-) -> tuple[torch.Tensor | None, torch.Tensor]:
-    """_grid_sampler_2d_cpu_fallback_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, ...) -> (Tensor, Tensor)"""
-    how = Sampling(interpolation_mode, padding_mode, align_corners)
-    return _gradients(grad_output, input, grid, how, (True, True))
