@@ -118,21 +118,10 @@ def conv_tbc(self: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, pad: 
     return aten.clone(aten.permute(result, [2, 0, 1]), memory_format=torch.contiguous_format)
 
 
-@TABLE.register("aten::_slow_conv2d_forward", "aten::slow_conv3d_forward")
-def _slow_conv2d_forward(
-    self: torch.Tensor,
-    weight: torch.Tensor,
-    kernel_size: Sequence[Any],
-    bias: torch.Tensor | None,
-    stride: Sequence[int],
-    padding: Sequence[Any],
-) -> torch.Tensor:
-    """_slow_conv2d_forward(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias, SymInt[2] stride, SymInt[2] padding) -> Tensor"""
-    return slow_conv_dilated(self, weight, kernel_size, bias, stride, padding)
-
-
-@TABLE.register("aten::slow_conv_dilated2d", "aten::slow_conv_dilated3d")
-def slow_conv_dilated(
+@TABLE.register(
+    "aten::slow_conv_dilated2d", "aten::slow_conv_dilated3d", "aten::_slow_conv2d_forward", "aten::slow_conv3d_forward"
+)
+def slow_conv(
     self: torch.Tensor,
     weight: torch.Tensor,
     kernel_size: Sequence[Any],

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from bringup.decompositions.registry import Decompositions
+from bringup.decompositions.registry import Decomposition, Decompositions
 
 TABLE = Decompositions("linalg_products")
 aten = torch.ops.aten
@@ -77,44 +77,30 @@ def addbmm(
     return _accumulated(self, left, right, beta, alpha, aten.mm)
 
 
-@TABLE.register("aten::addmm.dtype")
-def addmm_dtype(
-    self: torch.Tensor,
-    mat1: torch.Tensor,
-    mat2: torch.Tensor,
-    out_dtype: torch.dtype,
-    *,
-    beta: Number = 1,
-    alpha: Number = 1,
-) -> torch.Tensor:
-    """addmm.dtype(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
-    return addmm(_to(self, out_dtype), _to(mat1, out_dtype), _to(mat2, out_dtype), beta=beta, alpha=alpha)
+def _add_in_dtype(name: str, product: Decomposition, sum_name: str, summed: Decomposition) -> None:
+    """A product, and beta * self + alpha * it, of operands in the dtype of the result."""
+
+    @TABLE.register(f"aten::{name}.dtype")
+    def product_in(self: torch.Tensor, mat2: torch.Tensor, out_dtype: torch.dtype) -> torch.Tensor:
+        """mm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor"""
+        return product(_to(self, out_dtype), _to(mat2, out_dtype))
+
+    @TABLE.register(f"aten::{sum_name}.dtype")
+    def summed_in(
+        self: torch.Tensor,
+        left: torch.Tensor,
+        right: torch.Tensor,
+        out_dtype: torch.dtype,
+        *,
+        beta: Number = 1,
+        alpha: Number = 1,
+    ) -> torch.Tensor:
+        """addmm.dtype(Tensor self, Tensor mat1, Tensor mat2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
+        return summed(_to(self, out_dtype), _to(left, out_dtype), _to(right, out_dtype), beta=beta, alpha=alpha)
 
 
-@TABLE.register("aten::baddbmm.dtype")
-def baddbmm_dtype(
-    self: torch.Tensor,
-    batch1: torch.Tensor,
-    batch2: torch.Tensor,
-    out_dtype: torch.dtype,
-    *,
-    beta: Number = 1,
-    alpha: Number = 1,
-) -> torch.Tensor:
-    """baddbmm.dtype(Tensor self, Tensor batch1, Tensor batch2, ScalarType out_dtype, *, Scalar beta=1, Scalar alpha=1) -> Tensor"""
-    return baddbmm(_to(self, out_dtype), _to(batch1, out_dtype), _to(batch2, out_dtype), beta=beta, alpha=alpha)
-
-
-@TABLE.register("aten::mm.dtype")
-def mm_dtype(self: torch.Tensor, mat2: torch.Tensor, out_dtype: torch.dtype) -> torch.Tensor:
-    """mm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor"""
-    return aten.mm(_to(self, out_dtype), _to(mat2, out_dtype))
-
-
-@TABLE.register("aten::bmm.dtype")
-def bmm_dtype(self: torch.Tensor, mat2: torch.Tensor, out_dtype: torch.dtype) -> torch.Tensor:
-    """bmm.dtype(Tensor self, Tensor mat2, ScalarType out_dtype) -> Tensor"""
-    return aten.bmm(_to(self, out_dtype), _to(mat2, out_dtype))
+_add_in_dtype("mm", aten.mm, "addmm", addmm)
+_add_in_dtype("bmm", aten.bmm, "baddbmm", baddbmm)
 
 
 @TABLE.register("aten::_int_mm")
