@@ -6,15 +6,11 @@ from typing import Any
 
 import torch
 
+from bringup.decompositions.half_precision import accumulation_dtype
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("activations")
 aten = torch.ops.aten
-
-
-def accumulation_dtype(dtype: torch.dtype) -> torch.dtype:
-    """float32 for half precision, else the dtype itself."""
-    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
 
 
 @TABLE.register("aten::log_sigmoid_forward")

@@ -10,15 +10,12 @@ import math
 
 import torch
 
+from bringup.decompositions.half_precision import accumulation_dtype
 from bringup.decompositions.memory_formats import physical_order
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("attention")
 aten = torch.ops.aten
-
-
-def _wide(dtype: torch.dtype) -> torch.dtype:
-    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
 
 
 def _scale(query: torch.Tensor, scale: float | None) -> float:
@@ -37,7 +34,7 @@ def _heads(key: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
 def _scores(
     query: torch.Tensor, key: torch.Tensor, mask: torch.Tensor | None, is_causal: bool, scale: float | None
 ) -> torch.Tensor:
-    wide = _wide(query.dtype)
+    wide = accumulation_dtype(query.dtype)
     scores = torch.matmul(query.to(wide), _heads(key, query).to(wide).transpose(-2, -1)) * _scale(query, scale)
     if is_causal:
         row = torch.arange(query.shape[-2], device=query.device).unsqueeze(1)

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import torch
 
+from bringup.decompositions.half_precision import accumulation_dtype, widened
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("batch norm")
@@ -18,13 +19,9 @@ aten = torch.ops.aten
 Optional: TypeAlias = torch.Tensor | None
 
 
-def _wide(dtype: torch.dtype) -> torch.dtype:
-    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
-
-
 def _by_channel(values: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     """(C) as (1, C, 1, ...), in `like`'s computing dtype."""
-    return aten.reshape(values, [1, -1, *[1] * (like.dim() - 2)]).to(_wide(like.dtype))
+    return aten.reshape(values, [1, -1, *[1] * (like.dim() - 2)]).to(accumulation_dtype(like.dtype))
 
 
 def _statistics_dtype(
@@ -39,7 +36,7 @@ def _affine(
     input: torch.Tensor, mean: torch.Tensor, rstd: torch.Tensor, weight: Optional, bias: Optional
 ) -> torch.Tensor:
     """(input - mean) rstd weight + bias, channel by channel."""
-    result = (input.to(_wide(input.dtype)) - _by_channel(mean, input)) * _by_channel(rstd, input)
+    result = (widened(input) - _by_channel(mean, input)) * _by_channel(rstd, input)
     if weight is not None:
         result = result * _by_channel(weight, input)
     if bias is not None:
@@ -50,7 +47,7 @@ def _affine(
 def _measured(input: torch.Tensor, eps: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Mean, biased variance and 1 / standard deviation of every channel, each (C)."""
     dims = [0, *range(2, input.dim())]
-    var, mean = torch.var_mean(input.to(_wide(input.dtype)), dims, correction=0)
+    var, mean = torch.var_mean(widened(input), dims, correction=0)
     return mean, var, torch.rsqrt(var + eps)
 
 
@@ -74,7 +71,8 @@ def _infer(
     input: torch.Tensor, weight: Optional, bias: Optional, mean: torch.Tensor, var: torch.Tensor, eps: float
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Output, and on the CPU two empty tensors where other devices save the statistics."""
-    wide_mean, rstd = mean.to(_wide(input.dtype)), torch.rsqrt(var.to(_wide(input.dtype)) + eps)
+    wide = accumulation_dtype(input.dtype)
+    wide_mean, rstd = mean.to(wide), torch.rsqrt(var.to(wide) + eps)
     output = _affine(input, wide_mean, rstd, weight, bias)
     if input.device.type != "cpu":
         return output, wide_mean, rstd

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import torch
 
+from bringup.decompositions.half_precision import accumulation_dtype
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("cumulative")
@@ -102,7 +103,7 @@ def logcumsumexp(self: torch.Tensor, dim: int) -> torch.Tensor:
         return NotImplemented
     if self.dim() == 0:
         return aten.clone(self)
-    wide = torch.float32 if self.dtype in (torch.float16, torch.bfloat16) else self.dtype
+    wide = accumulation_dtype(self.dtype)
     dim, values = dim % self.dim(), self.to(wide).contiguous()
     (result,) = _scan((values,), dim, _log_add)
     return _on_branch(values, result, dim) if self.is_complex() else result.to(self.dtype)

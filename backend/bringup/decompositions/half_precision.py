@@ -6,12 +6,15 @@ import torch
 
 aten = torch.ops.aten
 
-_HALF = (torch.float16, torch.bfloat16)
+
+def accumulation_dtype(dtype: torch.dtype) -> torch.dtype:
+    """float32 for half precision, else the dtype itself."""
+    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
 
 
 def widened(self: torch.Tensor) -> torch.Tensor:
     """Half precision in float32, in which eager's kernels accumulate."""
-    return aten._to_copy(self, dtype=torch.float32) if self.dtype in _HALF else self
+    return narrowed(self, accumulation_dtype(self.dtype))
 
 
 def narrowed(result: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

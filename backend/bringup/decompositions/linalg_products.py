@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from bringup.decompositions.half_precision import accumulation_dtype
 from bringup.decompositions.registry import Decomposition, Decompositions
 
 TABLE = Decompositions("linalg_products")
@@ -27,11 +28,6 @@ def _truncated(factor: Number) -> int:
     return int(factor.real)
 
 
-def _wide(dtype: torch.dtype) -> torch.dtype:
-    """The dtype that eager accumulates in."""
-    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
-
-
 def _to(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return tensor if tensor.dtype == dtype else aten._to_copy(tensor, dtype=dtype)
 
@@ -42,7 +38,7 @@ def _accumulated(
     """beta * self + alpha * (left @ right), rounded once."""
     if not left.dtype.is_floating_point and not left.dtype.is_complex:
         beta, alpha = _truncated(beta), _truncated(alpha)  # eager's integer kernels truncate the factors
-    wide = _wide(self.dtype)
+    wide = accumulation_dtype(self.dtype)
     result = _combine(_to(self, wide), product(_to(left, wide), _to(right, wide)), beta, alpha)
     return _to(result, left.dtype)
 
@@ -112,7 +108,7 @@ def _int_mm(self: torch.Tensor, mat2: torch.Tensor) -> torch.Tensor:
 @TABLE.register("aten::_weight_int8pack_mm")
 def _weight_int8pack_mm(self: torch.Tensor, mat2: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
     """_weight_int8pack_mm(Tensor self, Tensor mat2, Tensor scales) -> Tensor"""
-    wide = _wide(self.dtype)
+    wide = accumulation_dtype(self.dtype)
     product = aten.mm(_to(self, wide), aten.permute(_to(mat2, wide), [1, 0]))
     return _to(product * _to(scales, wide), self.dtype)
 

@@ -14,14 +14,11 @@ from typing import Any
 
 import torch
 
+from bringup.decompositions.half_precision import widened
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("norms")
 aten = torch.ops.aten
-
-
-def _wide(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.to(torch.float32) if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
 
 
 def _standardised(x: torch.Tensor, dims: list[int], eps: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -38,7 +35,7 @@ def _standardised(x: torch.Tensor, dims: list[int], eps: float) -> tuple[torch.T
 def _statistics_dtype(input: torch.Tensor, weight: torch.Tensor | None, bias: torch.Tensor | None) -> torch.dtype:
     """On the CPU the saved statistics have the parameters' dtype where it is wider than the input's."""
     if input.device.type != "cpu":
-        return _wide(input).dtype
+        return widened(input).dtype
     given = next((t for t in (weight, bias) if t is not None), input)
     return input.dtype if given.dtype == input.dtype else torch.float32
 
@@ -53,11 +50,11 @@ def native_layer_norm(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)"""
     dims = list(range(input.dim() - len(normalized_shape), input.dim()))
-    result, mean, rstd = _standardised(_wide(input.contiguous()), dims, eps)
+    result, mean, rstd = _standardised(widened(input.contiguous()), dims, eps)
     if weight is not None:
-        result = result * _wide(weight)
+        result = result * widened(weight)
     if bias is not None:
-        result = result + _wide(bias)
+        result = result + widened(bias)
     dtype = _statistics_dtype(input, weight, bias)
     return result.to(input.dtype), mean.to(dtype), rstd.to(dtype)
 
@@ -78,12 +75,12 @@ def native_group_norm(
     Args:
         input: (N, C, ...), or any shape of as many elements.
     """
-    grouped = aten.reshape(_wide(input), [N, group, C // group, HxW])
+    grouped = aten.reshape(widened(input), [N, group, C // group, HxW])
     result, mean, rstd = _standardised(grouped, [2, 3], eps)
     if weight is not None:
-        result = result * _wide(aten.reshape(weight, [1, group, C // group, 1]))
+        result = result * widened(aten.reshape(weight, [1, group, C // group, 1]))
     if bias is not None:
-        result = result + _wide(aten.reshape(bias, [1, group, C // group, 1]))
+        result = result + widened(aten.reshape(bias, [1, group, C // group, 1]))
     result = aten.reshape(result, input.shape).to(input.dtype)
     for layout in (torch.channels_last, torch.channels_last_3d):
         if input.dim() == (4 if layout is torch.channels_last else 5) and _is_only(input, layout):
@@ -104,9 +101,9 @@ def _others(tensor: torch.Tensor, dim: int) -> list[int]:
 @TABLE.register("aten::_weight_norm_interface")
 def _weight_norm_interface(v: torch.Tensor, g: torch.Tensor, dim: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
     """_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)"""
-    wide = _wide(v)
+    wide = widened(v)
     norms = aten.sqrt(aten.sum.dim_IntList(wide * wide, _others(v, dim), True))
-    return (wide * (_wide(g) / norms)).to(v.dtype), norms
+    return (wide * (widened(g) / norms)).to(v.dtype), norms
 
 
 @TABLE.register("aten::_weight_norm_interface_backward")
@@ -114,7 +111,7 @@ def _weight_norm_interface_backward(
     grad_w: torch.Tensor, saved_v: torch.Tensor, saved_g: torch.Tensor, saved_norms: torch.Tensor, dim: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """_weight_norm_interface_backward(Tensor grad_w, Tensor saved_v, Tensor saved_g, Tensor saved_norms, int dim) -> (Tensor, Tensor)"""
-    grad, v, g, norms = _wide(grad_w), _wide(saved_v), _wide(saved_g), _wide(saved_norms)
+    grad, v, g, norms = widened(grad_w), widened(saved_v), widened(saved_g), widened(saved_norms)
     along = aten.sum.dim_IntList(grad * v, _others(v, dim), True)
     grad_v = g / norms * (grad - v * (along / (norms * norms)))
     return grad_v.to(saved_v.dtype), (along / norms).to(saved_g.dtype)

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from bringup.decompositions.half_precision import accumulation_dtype
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("padding")
@@ -29,7 +30,7 @@ def _reflected(j: torch.Tensor, before: Any, n: Any) -> torch.Tensor:
 
 
 def _gradient(grad: torch.Tensor, self: torch.Tensor, padding: Sequence[Any], source: Source) -> torch.Tensor:
-    wide = torch.float32 if grad.dtype in (torch.float16, torch.bfloat16) else grad.dtype
+    wide = accumulation_dtype(grad.dtype)
     result = grad if wide is grad.dtype else aten._to_copy(grad, dtype=wide)
     for k in range(len(padding) // 2):
         before, after, dim = padding[2 * k], padding[2 * k + 1], self.dim() - 1 - k

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from bringup.decompositions.half_precision import accumulation_dtype
 from bringup.decompositions.registry import Decompositions
 from bringup.torch_internals import OpOverload, find_overload
 
@@ -133,7 +134,7 @@ def hypot(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     An infinite operand makes it infinite even beside NaN (C99 7.12.7.3).
     """
     dtype = torch.result_type(self, other)
-    wide = torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+    wide = accumulation_dtype(dtype)
     a, b = torch.abs(self.to(wide)), torch.abs(other.to(wide))
     larger, smaller = torch.maximum(a, b), torch.minimum(a, b)
     infinite = (a == float("inf")) | (b == float("inf"))
@@ -205,7 +206,7 @@ def ldexp(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     """
     promoted = torch.result_type(self, other)
     dtype = torch.get_default_dtype() if is_integral(promoted) else promoted
-    wide = torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+    wide = accumulation_dtype(dtype)
     two, x = aten.full([], 2.0, dtype=wide, device=self.device), self.to(wide)
     if is_integral(self.dtype) or not is_integral(other.dtype) or wide.is_complex:
         return (x * aten.pow.Tensor_Tensor(two, other.to(wide))).to(dtype)

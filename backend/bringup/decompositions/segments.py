@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from bringup.decompositions.half_precision import accumulation_dtype
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("segments")
@@ -14,10 +15,6 @@ aten = torch.ops.aten
 
 _KIND = {"sum": "sum", "mean": "sum", "prod": "prod", "max": "amax", "min": "amin"}
 _NEUTRAL = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
-
-
-def _wide(self: torch.Tensor) -> torch.dtype:
-    return torch.float32 if self.dtype in (torch.float16, torch.bfloat16) else self.dtype
 
 
 def _offsets(lengths: torch.Tensor | None, offsets: torch.Tensor | None) -> torch.Tensor:
@@ -76,7 +73,7 @@ def segment_reduce(
         return NotImplemented
     segments = _Segments(data, lengths, offsets, axis)
     start = _NEUTRAL[reduce] if initial is None else float(initial)
-    result = segments.reduce(aten._to_copy(data, dtype=_wide(data)), _KIND[reduce], start)
+    result = segments.reduce(aten._to_copy(data, dtype=accumulation_dtype(data.dtype)), _KIND[reduce], start)
     if reduce == "mean":
         empty = segments.lengths == 0
         divided = result / torch.where(empty, 1, segments.lengths)
@@ -102,7 +99,7 @@ def _segment_reduce_backward(
     that element, with two there is none.
     """
     segments = _Segments(data, lengths, offsets, axis)
-    wide = _wide(data)
+    wide = accumulation_dtype(data.dtype)
     grad, output, values = (aten._to_copy(t, dtype=wide) for t in (grad, output, data))
     if reduce == "sum":
         result = segments.spread(grad)

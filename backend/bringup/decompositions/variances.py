@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from bringup.decompositions.half_precision import accumulation_dtype
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("variances")
@@ -20,7 +21,7 @@ def _moments(self: torch.Tensor, dim: Dims, correction: Any, keepdim: bool) -> t
     """Variance (real) and mean, half precision in float32."""
     if not (self.is_floating_point() or self.is_complex()):
         raise RuntimeError("std and var only support floating point and complex dtypes")
-    wide = torch.float32 if self.dtype in (torch.float16, torch.bfloat16) else self.dtype
+    wide = accumulation_dtype(self.dtype)
     values = aten._to_copy(self, dtype=wide) if wide is not self.dtype else self
     dims = sorted({d % self.dim() for d in dim}) if dim and self.dim() else list(range(self.dim()))
     count = math.prod(self.shape[d] for d in dims)

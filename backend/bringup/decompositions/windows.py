@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from bringup.decompositions.half_precision import accumulation_dtype
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("windows")
@@ -27,7 +28,7 @@ def _window(
     dtype = dtype or torch.get_default_dtype()
     if length <= 1:
         return aten.full([length], 1, dtype=dtype, device=device)
-    wide = torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+    wide = accumulation_dtype(dtype)
     n = aten.arange.start_step(0, length, 1, dtype=wide, device=device)
     window = shape(n, length if periodic else length - 1)
     return window if window.dtype == dtype else aten._to_copy(window, dtype=dtype)
