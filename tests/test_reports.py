@@ -190,6 +190,7 @@ def test_badge_and_shares_do_not_flatter() -> None:
     assert (percent(1.0), percent(0.99999), percent(0.962), percent(0.0)) == ("100.0 %", "99.9 %", "96.2 %", "0.0 %")
     badge = ET.fromstring(render_badge({"overloads": [row(i) for i in range(3)]}))
     assert badge.attrib["aria-label"] == "portable coverage: 100.0 %"
+    assert "0.0 %" in render_badge(EMPTY)
     with pytest.raises(KeyError):
         render_badge(REPORT, tier="no such tier")
 

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from bringup_coverage.reports.compare import HEADINGS, compare
+from bringup_coverage.reports.compare import compare
 from bringup_coverage.reports.pack import embed, pack
 from bringup_coverage.reports.totals import Totals, by_reason, by_tier, headline, left_out, percent, total
 
@@ -52,10 +52,9 @@ def render_html(report: dict[str, Any], earlier: dict[str, Any] | None = None) -
         reasons=by_reason(report),
         facts=_facts(report),
         skipped={left_out(what): count for what, count in (report.get("skipped") or {}).items()},
-        target=report.get("target", "?"),
+        target=report.get("target", "the target"),
         torch=report.get("torch", "?"),
         tabs=_tabs(report, changes),
-        headings=HEADINGS,
         style=Markup("\n".join(_part(name) for name in STYLES)),
         script=Markup("\n".join(_part(name) for name in SCRIPTS)),
         data=Markup(embed(pack(report, changes, _source(earlier)))),

@@ -23,8 +23,8 @@ class Totals:
 
     @property
     def share(self) -> float:
-        """Covered overloads of all, 0 to 1; an empty group counts as covered."""
-        return 1.0 if not self.overloads else (self.native + self.decomposed) / self.overloads
+        """Covered overloads of all, 0 to 1; a group without any has nothing covered."""
+        return 0.0 if not self.overloads else (self.native + self.decomposed) / self.overloads
 
     @staticmethod
     def of(rows: Iterable[dict[str, Any]]) -> Totals:

@@ -15,7 +15,6 @@ function h(tag, attributes, ...children) {
 
 const number = (n) => n.toLocaleString("en-US");
 const plural = (n, word) => `${number(n)} ${word}${n === 1 ? "" : "s"}`;
-const percent = (part, all) => `${(Math.floor((all ? part / all : 1) * 1000 + 1e-9) / 10).toFixed(1)} %`;
 const sign = (status) => h("i", { class: `sign ${status}`, "aria-hidden": "true" });
 const verdict = (status) => [sign(status), h("span", { class: `word ${status}` }, status)];
 const link = (name) => "#" + encodeURI(name).replaceAll("#", "%23");

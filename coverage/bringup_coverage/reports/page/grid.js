@@ -38,8 +38,15 @@ class Grid {
     return parseFloat(getComputedStyle(this.body).getPropertyValue("--row")) || 27;
   }
 
+  // On paper there are all rows, and they stay whatever the window does meanwhile.
+  print(started) {
+    this.printing = false;
+    this.draw(true, started);
+    this.printing = started;
+  }
+
   draw(force = false, everything = false) {
-    if (this.section.hidden) return;
+    if (this.section.hidden || this.printing) return;
     const size = this.height();
     this.body.style.height = `${this.rows.length * size}px`;
     const top = this.body.getBoundingClientRect().top;

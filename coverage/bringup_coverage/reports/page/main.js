@@ -102,8 +102,8 @@ addEventListener("scroll", () => {
 addEventListener("hashchange", route);
 addEventListener("keydown", keys);
 addEventListener("resize", layout);
-addEventListener("beforeprint", () => activeGrid()?.draw(true, true));
-addEventListener("afterprint", () => activeGrid()?.draw(true));
+addEventListener("beforeprint", () => activeGrid()?.print(true));
+addEventListener("afterprint", () => activeGrid()?.print(false));
 for (const tab of TABS) tab.addEventListener("click", () => { state.view = tab.dataset.view; location.hash = viewHash(); });
 $("download").addEventListener("click", () => download(shown));
 

@@ -22,7 +22,7 @@ function operatorGrid(onsort) {
   return new Grid($("view-operators"), {
     label: "Operator overloads", columns, onsort,
     cells: (row, asked) => [
-      cell("status", verdict(row.status)), cell("name", opName(row.name, asked)), cell("tier", row.tier ?? ""), cell("kind", row.kind ?? ""),
+      cell("status", verdict(row.status)), cell("name", opName(row.name, asked), row.core ? h("span", { class: "tag" }, "core") : ""), cell("tier", row.tier ?? ""), cell("kind", row.kind ?? ""),
       cell("level", row.level ?? ""), cell("reason", grounds(row, asked)),
       ...(has("models") ? [h("div", { role: "gridcell", class: "c-models n", title: row.models.join(", ") }, row.models.length ? String(row.models.length) : "")] : []),
     ],
