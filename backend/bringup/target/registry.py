@@ -1,12 +1,15 @@
-"""Find a target by name: ``sim``, or ``package.module:object`` for a user's own."""
+"""Find a target by name: ``sim``, ``package.module:object`` for a user's own, or a TOML file that lists its kernels."""
 
 from __future__ import annotations
 
 import importlib
+import sys
 from functools import cache
+from pathlib import Path
 
 from bringup.decompositions import default_decompositions
 from bringup.errors import OptionError
+from bringup.target.file import target_from_file
 from bringup.target.sim import required_kernels
 from bringup.target.sim_optional import optional_kernels
 from bringup.target.target import Target
@@ -33,9 +36,16 @@ def find_target(spec: str | Target) -> Target:
         return spec
     if spec == "sim":
         return sim()
+    if str(spec).endswith(".toml"):
+        return target_from_file(Path(spec), default_decompositions())
     module, colon, name = str(spec).partition(":")
     if not colon:
-        raise OptionError(f"unknown target {spec!r}: built in is 'sim'; your own is written 'package.module:object'")
+        raise OptionError(
+            f"unknown target {spec!r}: built in is 'sim'; your own is 'package.module:object' or a file, 'mychip.toml'"
+        )
+    here = str(Path.cwd())
+    if here not in sys.path:  # a command's own directory is not searched otherwise
+        sys.path.append(here)
     try:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import torch
+
 from bringup.errors import TargetError
 from bringup.target.call import Call
 from bringup.target.kernel import Kernel
@@ -88,13 +90,19 @@ class Target:
         """Whether a kernel takes this overload with these arguments."""
         return self.refuses(Call(overload, args, kwargs)) is None
 
-    def verdict(self, call: Call) -> Verdict:
-        """Whether and how the target runs `call`: the answer that the compiler and every report use."""
+    def verdict(self, call: Call, *, dynamic: bool = False) -> Verdict:
+        """Whether and how the target runs `call`: the answer that the compiler and every report use.
+
+        Args:
+            call: with gradients enabled, a call with tensors that require one is judged with its backward.
+            dynamic: judge it with symbolic sizes.
+        """
         refusal = self.refuses(call)
-        if refusal is None:
+        gradients = torch.is_grad_enabled() and any(t.requires_grad for t in call.tensors())
+        if refusal is None and not gradients and not dynamic:
             return Verdict(Status.NATIVE)
         try:
-            graphs = self._traced(call)
+            graphs = self._traced(call, dynamic)
         except Exception as error:
             reason = Reason.DATA_DEPENDENT if is_data_dependent(error) else Reason.UNTRACEABLE
             return Verdict(Status.NONE, reason, f"{type(error).__name__}: {_first_line(error)}")
@@ -106,14 +114,16 @@ class Target:
             if leaf.overload is call.overload:
                 return Verdict(Status.NONE, *why)
             return Verdict(Status.NONE, Reason.LEAF_MISSING, f"decomposes to {leaf}: {why[1]}")
+        if refusal is None:
+            return Verdict(Status.NATIVE)
         return Verdict(Status.DECOMPOSED, through=tuple(sorted({leaf.name for leaf in leaves})))
 
-    def _traced(self, call: Call) -> list[Any]:
+    def _traced(self, call: Call, dynamic: bool) -> list[Any]:
         """The call's graphs; sizes and numbers that depend on data need symbols, which are not asked for without need."""
         try:
-            return trace(call, self.table)
+            return trace(call, self.table, dynamic=dynamic)
         except Exception as error:
-            if not is_data_dependent(error):
+            if dynamic or not is_data_dependent(error):
                 raise
             return trace(call, self.table, dynamic=True)
 

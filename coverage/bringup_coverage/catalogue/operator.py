@@ -58,7 +58,7 @@ class Operator:
 
 
 def kind_of(schema: Any) -> Kind:
-    """The kind of a schema (`torch._C.FunctionSchema`).
+    """The kind of a schema (a FunctionSchema).
 
     Out= arguments are written to and keyword-only; an in-place operator writes to its first argument and returns it.
     """

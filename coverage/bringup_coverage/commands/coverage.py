@@ -1,0 +1,164 @@
+"""`bringup coverage`: a verdict with evidence for every operator overload of the installed torch."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bringup_coverage import reports
+from bringup_coverage.gate import losses, read_report
+from bringup_coverage.journal import write_at_once
+
+FORMATS = ("table", "json", "markdown", "csv", "junit", "html", "badge")
+
+
+@click.command(epilog="Example: bringup coverage --target sim --evidence traced --format html --output coverage.html")
+@click.option(
+    "--target", default="sim", show_default=True, help="sim, package.module:object, or a TOML file that lists kernels."
+)
+@click.option(
+    "--evidence",
+    type=click.Choice(["declared", "traced", "run"]),
+    default="traced",
+    show_default=True,
+    help="By the tables alone (a claim), by tracing calls to their kernels, or by running them against eager.",
+)
+@click.option("--dtypes", default=None, help="Comma-separated dtypes; the first decides the verdict.")
+@click.option("--forward-only", is_flag=True, help="Leave gradients and symbolic sizes out.")
+@click.option("--optional-kernels/--required-only", default=True, show_default=True, help="Use the optional kernels.")
+@click.option("--only", default="*", help="Shell pattern of overloads, such as 'aten::*softmax*'.")
+@click.option("--tier", default=None, help="Only overloads of this tier, such as portable.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@click.option(
+    "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file, not to the terminal."
+)
+@click.option(
+    "--compare",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    multiple=True,
+    help="An earlier JSON report: show what changed since. Given twice, compare the two files without a scan.",
+)
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Fail on a verdict worse than here.",
+)
+@click.option("--strict", is_flag=True, help="With --baseline: fail on better verdicts that it does not record, too.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True, help="Workers at a time."
+)
+@click.option(
+    "--timeout", type=click.FloatRange(min=1), default=60.0, show_default=True, help="Seconds for one overload."
+)
+@click.option("--fresh", is_flag=True, help="Forget what earlier scans found.")
+def coverage(
+    target: str,
+    evidence: str,
+    dtypes: str | None,
+    forward_only: bool,
+    optional_kernels: bool,
+    only: str,
+    tier: str | None,
+    form: str,
+    output: Path | None,
+    compare: tuple[Path, ...],
+    baseline: Path | None,
+    strict: bool,
+    jobs: int,
+    timeout: float,
+    fresh: bool,
+) -> None:
+    """Say for every operator overload whether a target runs it natively, by decomposition, or not at all, and how we know.
+
+    An unchanged scan is read from the cache; a killed one goes on where it stopped.
+
+    Exit status: 0 done, 1 verdicts that --baseline does not allow, 2 usage, 3 interrupted.
+    """
+    if len(compare) > 2:
+        raise click.UsageError("--compare takes one earlier report, or two to compare with each other")
+    if len(compare) == 2:
+        _show(reports.render_comparison(read_report(compare[0]), read_report(compare[1])), output)
+        return
+    found = _scan(target, evidence, dtypes, forward_only, optional_kernels, only, tier, jobs, timeout, fresh)
+    earlier = read_report(compare[0]) if compare else None
+    if earlier is not None and form == "table":
+        _show(reports.render_comparison(earlier, found), output)
+    else:
+        _show(render(found, form, earlier, to_file=output is not None), output)
+    if baseline is None:
+        return
+    lines = list(losses(read_report(baseline), found, strict=strict))
+    click.echo("\n".join(lines) or f"no verdict is worse than in {baseline}", err=True)
+    raise SystemExit(1 if lines else 0)
+
+
+def _scan(
+    target: str,
+    evidence: str,
+    dtypes: str | None,
+    forward_only: bool,
+    optional_kernels: bool,
+    only: str,
+    tier: str | None,
+    jobs: int,
+    timeout: float,
+    fresh: bool,
+) -> dict[str, Any]:
+    from fnmatch import fnmatchcase
+
+    from bringup_coverage.scan import Settings, checked_dtypes, scan
+
+    wanted = Settings().dtypes if dtypes is None else checked_dtypes(dtypes)
+    settings = Settings(
+        target,
+        evidence,
+        wanted,
+        gradient=not forward_only,
+        dynamic=not forward_only,
+        optional_kernels=optional_kernels,
+    )
+    try:
+        found = scan(
+            settings,
+            jobs=jobs,
+            timeout=timeout,
+            fresh=fresh,
+            chosen=lambda o: fnmatchcase(o.name, only) and tier in (None, o.tier),
+        )
+    except KeyboardInterrupt:
+        click.echo("interrupted; the same command goes on where it stopped", err=True)
+        raise SystemExit(3) from None
+    if not found["overloads"]:
+        raise click.UsageError(f"--only {only!r} and --tier {tier!r} match no overload")
+    return found
+
+
+def render(found: dict[str, Any], form: str, earlier: dict[str, Any] | None = None, *, to_file: bool = False) -> str:
+    """A report in one of the formats."""
+    match form:
+        case "json":
+            return json.dumps(found, indent=1)
+        case "html":
+            return reports.render_html(found, earlier)
+        case "markdown":
+            return reports.render_markdown(found)
+        case "csv":
+            return reports.render_csv(found)
+        case "junit":
+            return reports.render_junit(found)
+        case "badge":
+            return reports.render_badge(found, "portable" if "portable" in found["tiers"] else None)
+        case _:
+            return reports.render_text(found, colour=False if to_file else None)
+
+
+def _show(text: str, output: Path | None) -> None:
+    if output is None:
+        click.echo(text)
+    else:
+        write_at_once(output, text if text.endswith("\n") else text + "\n")
+        click.echo(f"wrote {output}", err=True)

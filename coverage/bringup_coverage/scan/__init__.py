@@ -1,0 +1,146 @@
+"""The scan: a verdict with evidence for every overload of the catalogue."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from bringup.errors import OptionError
+from bringup.target.registry import find_target
+from bringup_coverage.catalogue import Catalogue, Operator, catalogue
+from bringup_coverage.journal import Journal
+from bringup_coverage.pool import run_isolated
+from bringup_coverage.scan.cache import code_key, folder, keep, kept
+from bringup_coverage.scan.declared import Declared
+from bringup_coverage.scan.examine import Settings, examine, summary
+from bringup_coverage.scan.report import report
+
+__all__ = ["Settings", "checked_dtypes", "scan"]
+
+WITHOUT_CALLS = ("vendor", "device", "collective", "internal", "testing", "quantized", "sparse", "nested", "prims")
+"""Tiers whose overloads are judged by the tables alone: on the host there is no dense call of them, or nothing to compare with."""
+
+
+def scan(
+    settings: Settings,
+    *,
+    jobs: int = 1,
+    timeout: float = 60.0,
+    fresh: bool = False,
+    chosen: Callable[[Operator], bool] = lambda _: True,
+) -> dict[str, Any]:
+    """The report of a scan; one that was made before is read, one that was cut short goes on.
+
+    Args:
+        settings: target, level, dtypes.
+        jobs: workers at a time.
+        timeout: seconds that one overload may take.
+        fresh: forget what earlier scans found.
+        chosen: which operators to list.
+    """
+    everything = catalogue()
+    target = find_target(settings.target).with_options(optional_kernels=settings.optional_kernels)
+    wanted = Catalogue({n: o for n, o in everything.operators.items() if chosen(o)}, everything.builtins)
+    declared = Declared.of(target, everything)
+    complete = len(wanted.operators) == len(everything.operators)
+    if settings.level == "declared":
+        return report(settings.target, settings.level, wanted, declared, {}) | {"complete": complete}
+    identity = {"torch": torch.__version__, "code": code_key(settings.target), **asdict(settings)}
+    identity["dtypes"] = list(settings.dtypes)
+    name = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
+    whole = folder() / f"scan-{name}.json"
+    if complete and not fresh and (found := kept(whole)) is not None:
+        return found
+    journal = Journal(folder() / f"scan-{name}.jsonl", identity, fresh=fresh)
+    _examine_all(wanted, settings, journal, jobs, timeout)
+    made = report(settings.target, settings.level, wanted, declared, journal.rows) | {"complete": complete}
+    if complete:
+        keep(whole, made)
+    return made
+
+
+def _examine_all(wanted: Catalogue, settings: Settings, journal: Journal, jobs: int, timeout: float) -> None:
+    names = [n for n, o in wanted.operators.items() if o.tier not in WITHOUT_CALLS]
+    todo = [n for n in names if n not in journal.rows]
+    if not todo:
+        return
+    _warm_up()
+    columns = (
+        TextColumn(f"coverage ({settings.level})"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("", total=len(names), completed=len(names) - len(todo))
+        for row in run_isolated(todo, partial(_row, settings), _lost, jobs=jobs, timeout=timeout):
+            journal.add(row)
+            progress.update(bar, advance=1, description=row["case"])
+
+
+def _row(settings: Settings, name: str) -> dict[str, Any]:
+    with contextlib.redirect_stdout(io.StringIO()):  # aten::_print prints
+        found = examine(name, settings)
+    row = found.to_dict() | {"case": name, "status": "none"}
+    if found.statuses:
+        row["status"], row["reason"], row["detail"] = summary(found, settings.dtypes[0])
+        _judge_by_results(row)
+    return row
+
+
+def _judge_by_results(row: dict[str, Any]) -> None:
+    """A call that compiles but gives another result than eager, or runs on the host, is not covered."""
+    wrong = [p for p in row["problems"] if ": fail: " in p or ": error: " in p]
+    fallbacks = [p for p in row["problems"] if ": fallback: " in p]
+    if row["status"] == "none" or not (wrong or fallbacks):
+        return
+    row["status"], row["detail"] = "none", (wrong or fallbacks)[0]
+    row["reason"] = "wrong-result" if wrong else "host-fallback"
+
+
+def _lost(name: str, status: str, detail: str) -> dict[str, Any]:
+    lost = {"statuses": {}, "through": [], "sources": [], "ran": 0, "ran_dtypes": [], "worst_error": None}
+    return lost | {
+        "case": name,
+        "name": name,
+        "status": "none",
+        "reason": status,
+        "detail": f"the examination ended: {detail}",
+        "dynamic": None,
+        "gradient": None,
+        "problems": [],
+        "no_call": "",
+    }
+
+
+def _warm_up() -> None:
+    """Import what every worker needs before they are forked."""
+    from bringup import compile_function
+    from bringup_coverage.samples import opinfos
+
+    opinfos()
+    compile_function(torch.neg)(torch.ones(2))
+
+
+def checked_dtypes(text: str) -> tuple[str, ...]:
+    """The dtypes of a comma-separated list.
+
+    Raises:
+        OptionError: torch has no such dtype.
+    """
+    names = tuple(text.split(","))
+    for name in names:
+        if not isinstance(getattr(torch, name, None), torch.dtype):
+            raise OptionError(f"unknown dtype {name!r} in --dtypes; write them as torch does, such as float32,bfloat16")
+    return names

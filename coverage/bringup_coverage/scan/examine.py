@@ -1,0 +1,221 @@
+"""The evidence for one overload: its calls put to the target's verdict, and run against eager."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from bringup.target.call import Call
+from bringup.target.registry import find_target
+from bringup.target.target import Target
+from bringup.target.verdict import Status, Verdict
+from bringup.torch_internals import find_overload
+from bringup_coverage.calls import Recipe, recipes, why_none
+from bringup_coverage.experiment import Experiment
+from bringup_coverage.probe import UNINITIALISED
+
+ORDER = (Status.NONE, Status.DECOMPOSED, Status.NATIVE)
+"""From worst to best; an overload is what the worst of its calls is."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a scan gathers. Two scans with equal settings, target and code give the same report.
+
+    Attributes:
+        target: as `bringup.target.registry.find_target` takes it.
+        level: declared, traced or run.
+        dtypes: the first decides the verdict; the others show in the report beside it.
+        calls: calls of the first dtype for each overload; the others have one.
+        gradient: put calls with gradients to the test too.
+        dynamic: put a call with symbolic sizes to the test too.
+        optional_kernels: use the target's optional kernels.
+    """
+
+    target: str = "sim"
+    level: str = "traced"
+    dtypes: tuple[str, ...] = ("float32", "bfloat16", "int64", "bool", "complex64")
+    calls: int = 3
+    gradient: bool = True
+    dynamic: bool = True
+    optional_kernels: bool = True
+
+
+@dataclass
+class Evidence:
+    """What the calls of one overload gave; plain data, so that it can be stored."""
+
+    name: str
+    statuses: dict[str, list[str]] = field(default_factory=dict)
+    reason: str | None = None
+    detail: str = ""
+    through: list[str] = field(default_factory=list)
+    sources: list[str] = field(default_factory=list)
+    ran: int = 0
+    ran_dtypes: list[str] = field(default_factory=list)
+    worst_error: float | None = None
+    dynamic: bool | None = None
+    gradient: bool | None = None
+    problems: list[str] = field(default_factory=list)
+    no_call: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return dict(vars(self))
+
+
+def examine(name: str, settings: Settings) -> Evidence:
+    """Gather the evidence for one overload; what goes wrong in a call is a row of the evidence, not the end of the scan."""
+    found = Evidence(name)
+    target = find_target(settings.target).with_options(optional_kernels=settings.optional_kernels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        base = settings.dtypes[0]
+        for dtype in settings.dtypes:
+            for recipe in _recipes(name, dtype, settings.calls if dtype == base else 1):
+                _examine_call(found, recipe, target, settings)
+    if not found.statuses:
+        found.no_call = why_none(name)
+    return found
+
+
+def _recipes(name: str, dtype: str, limit: int) -> Iterator[Recipe]:
+    try:
+        yield from recipes(name, dtype, limit)
+    except Exception as error:
+        raise RuntimeError(f"the calls of {name} in {dtype} could not be made: {error}") from error
+
+
+def _examine_call(found: Evidence, recipe: Recipe, target: Target, settings: Settings) -> None:
+    overload = find_overload(recipe.overload)
+    assert overload is not None
+    args, kwargs = recipe.fresh()
+    verdict = target.verdict(Call(overload, args, kwargs))
+    _note(found, recipe, verdict)
+    if not verdict:
+        return
+    if settings.level == "run":
+        _run(found, recipe, settings, _experiment(overload, recipe, settings))
+    if recipe.dtype != next(iter(found.statuses)):
+        return
+    if settings.gradient and found.gradient is None:
+        found.gradient = _gradient(found, overload, recipe, target, settings)
+    if settings.dynamic and found.dynamic is None:
+        found.dynamic = _dynamic(found, overload, recipe, target, settings)
+
+
+def _note(found: Evidence, recipe: Recipe, verdict: Verdict) -> None:
+    """Add a call's verdict; the worst call of the first dtype decides the overload's reason and kernels."""
+    found.statuses.setdefault(recipe.dtype, []).append(verdict.status.value)
+    if recipe.source not in found.sources:
+        found.sources.append(recipe.source)
+    if recipe.dtype != next(iter(found.statuses)):
+        return
+    found.through = sorted({*found.through, *verdict.through})
+    if verdict.reason is not None and found.reason is None:
+        found.reason, found.detail = verdict.reason.value, verdict.detail
+
+
+def _experiment(overload: Any, recipe: Recipe, settings: Settings, **more: Any) -> Experiment:
+    """The call as a function of its tensors that returns its results and what it wrote to."""
+    flat, spec = pytree.tree_flatten((list(recipe.args), recipe.kwargs))
+    where = [i for i, v in enumerate(flat) if isinstance(v, torch.Tensor)]
+    writes = any(a.alias_info is not None and a.alias_info.is_write for a in overload._schema.arguments)
+
+    def function(*tensors: torch.Tensor) -> Any:
+        values = list(flat)
+        for i, tensor in zip(where, tensors, strict=True):
+            values[i] = tensor
+        args, kwargs = pytree.tree_unflatten(values, spec)
+        results = overload(*args, **kwargs)
+        return (results, tensors) if writes else results
+
+    def copies() -> list[torch.Tensor]:
+        args, kwargs = recipe.fresh()
+        tensors = [v for v in pytree.tree_leaves((list(args), kwargs)) if isinstance(v, torch.Tensor)]
+        if not more.get("backward"):
+            return tensors
+        return [t.requires_grad_(t.is_floating_point() or t.is_complex()) for t in tensors]
+
+    options = {"target": settings.target, "optional_kernels": settings.optional_kernels, "fallback": "host"}
+    name = recipe.overload.partition("::")[2].partition(".")[0].removesuffix("_")
+    uninitialised = name in UNINITIALISED or name.startswith(("resize", "_efficientzero", "empty"))
+    return Experiment(function, [], options, copies=copies, metadata_only=uninitialised, **more)
+
+
+def _run(found: Evidence, recipe: Recipe, settings: Settings, experiment: Experiment) -> None:
+    """Run the call; a call whose sizes depend on data runs with symbolic sizes."""
+    finding = experiment.run()
+    if finding.status == "untraceable" and "eager itself" not in finding.detail:
+        overload = find_overload(recipe.overload)
+        finding = _experiment(overload, recipe, settings, dynamic=True).run()
+    if finding.status != "pass":
+        found.problems.append(f"{recipe.dtype}: {finding.status}: {finding.detail}")
+        return
+    found.ran += 1
+    if recipe.dtype not in found.ran_dtypes:
+        found.ran_dtypes.append(recipe.dtype)
+    if finding.error is not None:
+        found.worst_error = max(found.worst_error or 0.0, finding.error)
+
+
+def _gradient(found: Evidence, overload: Any, recipe: Recipe, target: Target, settings: Settings) -> bool | None:
+    """Whether the gradients of the call are right (run) or run at all (traced); None where eager has none."""
+    experiment = _experiment(overload, recipe, settings, backward=True)
+    if overload._schema.is_mutable or not _differentiable(experiment):
+        return None
+    if settings.level == "run":
+        finding = experiment.run()
+        if finding.status != "pass":
+            found.problems.append(f"gradient: {finding.status}: {finding.detail}")
+        return finding.status == "pass"
+    args, kwargs = recipe.fresh()
+    for tensor in pytree.tree_leaves((list(args), kwargs)):
+        if isinstance(tensor, torch.Tensor):
+            tensor.requires_grad_(tensor.is_floating_point() or tensor.is_complex())
+    with torch.enable_grad():
+        verdict = target.verdict(Call(overload, args, kwargs))
+    if not verdict:
+        found.problems.append(f"gradient: {verdict}")
+    return bool(verdict)
+
+
+def _differentiable(experiment: Experiment) -> bool:
+    """Whether eager has gradients for the call."""
+    try:
+        forward = Experiment(experiment.function, [], {}, copies=experiment.copies)
+        return len(experiment.execute(experiment.function)) > len(forward.execute(experiment.function))
+    except Exception:  # eager refuses: nothing to compare with
+        return False
+
+
+def _dynamic(found: Evidence, overload: Any, recipe: Recipe, target: Target, settings: Settings) -> bool:
+    """Whether the call is right (run) or has a verdict (traced) with symbolic sizes."""
+    if settings.level == "run":
+        finding = _experiment(overload, recipe, settings, dynamic=True).run()
+        if finding.status != "pass":
+            found.problems.append(f"dynamic: {finding.status}: {finding.detail}")
+        return finding.status == "pass"
+    args, kwargs = recipe.fresh()
+    verdict = target.verdict(Call(overload, args, kwargs), dynamic=True)
+    if not verdict:
+        found.problems.append(f"dynamic: {verdict}")
+    return bool(verdict)
+
+
+def summary(found: Evidence, base: str) -> tuple[str, str | None, str]:
+    """Status, reason and detail of an overload from its calls: the worst call of the first dtype decides, differences are said."""
+    dtype = base if base in found.statuses else next(iter(found.statuses))
+    counts = Counter(found.statuses[dtype])
+    status = next(s.value for s in ORDER if counts[s.value])
+    detail = found.detail if status == Status.NONE.value else ""
+    if len(counts) > 1:
+        mixed = ", ".join(f"{n} {s}" for s, n in counts.items())
+        detail = f"{detail} (its calls differ: {mixed})".strip()
+    return status, found.reason if status == Status.NONE.value else None, detail
