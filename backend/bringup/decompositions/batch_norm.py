@@ -76,13 +76,13 @@ def _infer(
     output = _affine(input, wide_mean, rstd, weight, bias)
     if input.device.type != "cpu":
         return output, wide_mean, rstd
-    none = aten.full([0], 0, dtype=_statistics_dtype(input, weight, bias, mean, var), device=input.device)
+    none = aten.full.default([0], 0, dtype=_statistics_dtype(input, weight, bias, mean, var), device=input.device)
     return output, none, aten.clone(none)
 
 
 def _reserve(input: torch.Tensor) -> torch.Tensor:
     """What only cuDNN stores between forward and backward."""
-    return aten.full([0], 0, dtype=torch.uint8, device=input.device)
+    return aten.full.default([0], 0, dtype=torch.uint8, device=input.device)
 
 
 @TABLE.register("aten::native_batch_norm", "aten::_native_batch_norm_legit")

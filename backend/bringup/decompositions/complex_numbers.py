@@ -32,7 +32,7 @@ def _conj(self: torch.Tensor | complex) -> torch.Tensor:
     """
     if not isinstance(self, torch.Tensor):
         dtype = torch.promote_types(torch.get_default_dtype(), torch.complex64) if isinstance(self, complex) else None
-        return aten.full([], self.conjugate(), dtype=dtype)
+        return aten.full.default([], self.conjugate(), dtype=dtype)
     if not self.is_complex():
         return aten.view(self, self.shape) if self.is_contiguous() else aten.clone(self)
     parts = as_real(self)

@@ -28,7 +28,7 @@ def full_like(
     """full_like(Tensor self, Scalar fill_value, *, ...) -> Tensor"""
     order = physical_order(self, memory_format)
     shape = [self.shape[d] for d in order]
-    result = aten.full(shape, fill_value, dtype=dtype or self.dtype, device=device or self.device)
+    result = aten.full.default(shape, fill_value, dtype=dtype or self.dtype, device=device or self.device)
     if order == sorted(order):
         return result
     return aten.permute(result, [order.index(d) for d in range(len(order))])
@@ -105,7 +105,7 @@ def scalar_tensor(
     s: Any, *, dtype: torch.dtype | None = None, layout: Any = None, device: Any = None, pin_memory: Any = None
 ) -> torch.Tensor:
     """scalar_tensor(Scalar s, *, ...) -> Tensor"""
-    return aten.full([], s, dtype=dtype or torch.get_default_dtype(), device=device)
+    return aten.full.default([], s, dtype=dtype or torch.get_default_dtype(), device=device)
 
 
 @TABLE.register("aten::copy")

@@ -37,7 +37,7 @@ def _norm(gap: torch.Tensor, p: float) -> torch.Tensor:
     if p != math.inf:
         return torch.linalg.vector_norm(gap, p, -1)
     if gap.shape[-1] == 0:
-        return aten.full(gap.shape[:-1], 0, dtype=gap.dtype, device=gap.device)
+        return aten.full.default(gap.shape[:-1], 0, dtype=gap.dtype, device=gap.device)
     return torch.amax(torch.abs(gap), -1)
 
 
@@ -77,7 +77,7 @@ def pdist_backward(grad: torch.Tensor, self: torch.Tensor, p: float, pdist: torc
     """
     n = self.shape[0]
     row, column = torch.triu_indices(n, n, 1, device=self.device).unbind(0)
-    square = aten.full([n, n], 0, dtype=self.dtype, device=self.device)
+    square = aten.full.default([n, n], 0, dtype=self.dtype, device=self.device)
 
     def full(pairs: torch.Tensor) -> torch.Tensor:
         upper = aten.index_put(square, [row, column], pairs)

@@ -23,7 +23,9 @@ _SERIES = 256  # terms of the series of the incomplete gamma function
 
 
 def _uniform(size: Any, like: torch.Tensor, generator: Any) -> torch.Tensor:
-    return aten.uniform(aten.full(size, 0, dtype=torch.float64, device=like.device), 0.0, 1.0, generator=generator)
+    return aten.uniform(
+        aten.full.default(size, 0, dtype=torch.float64, device=like.device), 0.0, 1.0, generator=generator
+    )
 
 
 @TABLE.register("aten::cauchy")
@@ -116,7 +118,7 @@ def _standard_gamma(self: torch.Tensor, generator: Any = None) -> torch.Tensor:
     d = raised - 1 / 3
     rounds = [_ROUNDS, *self.shape]
     normal = aten.normal_functional(
-        aten.full(rounds, 0, dtype=torch.float64, device=self.device), 0.0, 1.0, generator=generator
+        aten.full.default(rounds, 0, dtype=torch.float64, device=self.device), 0.0, 1.0, generator=generator
     )
     v = (1 + normal / torch.sqrt(9 * d)) ** 3
     u = 1 - _uniform(rounds, self, generator)

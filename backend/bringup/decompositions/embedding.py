@@ -15,7 +15,7 @@ aten = torch.ops.aten
 
 def zeros(like: torch.Tensor, size: list[Any], dtype: torch.dtype | None = None) -> torch.Tensor:
     """Zeros of `size`, in the dtype of `like` unless another is given."""
-    return aten.full(size, 0, dtype=dtype or like.dtype, device=like.device)
+    return aten.full.default(size, 0, dtype=dtype or like.dtype, device=like.device)
 
 
 def column(values: torch.Tensor, like: torch.Tensor) -> torch.Tensor:

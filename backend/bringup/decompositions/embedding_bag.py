@@ -75,7 +75,7 @@ def _maximum(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The maximum of every bag and column, and which row of the weight holds it: the first that does."""
     count, width, bags = place.shape[0], weight.shape[1], sizes.shape[0]
-    low = aten.full([bags, width], -math.inf, dtype=weight.dtype, device=weight.device)
+    low = aten.full.default([bags, width], -math.inf, dtype=weight.dtype, device=weight.device)
     if count == 0:
         return aten.zeros_like(low), zeros(sizes, [bags, width])
     spread = aten.expand(aten.unsqueeze(bag, -1), [count, width])
@@ -84,7 +84,11 @@ def _maximum(
     holds = aten.logical_and(aten.eq(present, aten.gather(top, 0, spread)), aten.unsqueeze(kept, -1))
     position = aten.where(holds, aten.unsqueeze(aten.arange(count, device=weight.device), -1), count - 1)
     first = aten.scatter_reduce(
-        aten.full([bags, width], count - 1, dtype=torch.int64, device=weight.device), 0, spread, position, "amin"
+        aten.full.default([bags, width], count - 1, dtype=torch.int64, device=weight.device),
+        0,
+        spread,
+        position,
+        "amin",
     )
     filled = aten.unsqueeze(aten.gt(sizes, 0), -1)
     maxima = aten.where(filled, aten.index(place, [first]), 0)

@@ -152,14 +152,14 @@ def _gradients(
     grad = aten.reshape(widened(grad), [*flat.rows[:2], math.prod(flat.points)])
     by_image: torch.Tensor | None = None
     if mask[0]:
-        by_image = aten.full(flat.rows, 0, dtype=grad.dtype, device=grad.device)
+        by_image = aten.full.default(flat.rows, 0, dtype=grad.dtype, device=grad.device)
         for read in flat.reads:
             weight = read.weight()
             share = aten.where(read.exists, grad if weight is None else grad * weight, 0.0)
             by_image = aten.scatter_add(by_image, 2, aten.expand(read.place, share.shape), share)
         by_image = narrowed(aten.view(by_image, image.shape), image.dtype)
     if how.mode == NEAREST or not mask[1]:
-        return by_image, aten.full(grid.shape, 0, dtype=grid.dtype, device=grid.device)
+        return by_image, aten.full.default(grid.shape, 0, dtype=grid.dtype, device=grid.device)
     pulls = [aten.sum(grad * read.of(flat.image), [1], True) for read in flat.reads]
     columns = []
     for d, (moves, scale) in reversed(list(enumerate(flat.moves))):

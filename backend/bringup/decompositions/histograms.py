@@ -20,11 +20,11 @@ aten = torch.ops.aten
 def _limits(values: torch.Tensor, low: float, high: float, margin: float) -> tuple[torch.Tensor, torch.Tensor]:
     """The outer edges: as given, or from the data where they are equal; a single point is widened by `margin` on both sides."""
     if low != high:
-        return aten.full([], low, dtype=values.dtype, device=values.device), aten.full(
+        return aten.full.default([], low, dtype=values.dtype, device=values.device), aten.full.default(
             [], high, dtype=values.dtype, device=values.device
         )
     if values.numel() == 0:
-        first = last = aten.full([], low, dtype=values.dtype, device=values.device)
+        first = last = aten.full.default([], low, dtype=values.dtype, device=values.device)
     else:
         first, last = aten.amin(values), aten.amax(values)
     single = aten.eq(first, last)
@@ -72,8 +72,12 @@ def _count(
     flat = places[0]
     for place, n in zip(places[1:], bins[1:], strict=True):
         flat = flat * (n + 1) + place
-    ones = aten.full(flat.shape, 1, dtype=dtype, device=flat.device) if weight is None else aten.reshape(weight, [-1])
-    total = aten.full([math.prod(n + 1 for n in bins)], 0, dtype=dtype, device=flat.device)
+    ones = (
+        aten.full.default(flat.shape, 1, dtype=dtype, device=flat.device)
+        if weight is None
+        else aten.reshape(weight, [-1])
+    )
+    total = aten.full.default([math.prod(n + 1 for n in bins)], 0, dtype=dtype, device=flat.device)
     result = aten.view(aten.scatter_add(total, 0, flat, ones), [n + 1 for n in bins])
     for dim, n in enumerate(bins):
         result = aten.slice(result, dim, 0, n)

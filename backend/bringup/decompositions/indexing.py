@@ -57,7 +57,7 @@ def masked_scatter_backward(grad_output: torch.Tensor, mask: torch.Tensor, sizes
     numel = math.prod(sizes)
     flat = aten.reshape(aten.expand(mask, grad_output.shape), [-1])
     place = aten.where(flat, _rank(flat), numel)
-    row = aten.full([numel + 1], 0, dtype=grad_output.dtype, device=grad_output.device)
+    row = aten.full.default([numel + 1], 0, dtype=grad_output.dtype, device=grad_output.device)
     row = aten.scatter(row, 0, place, aten.reshape(grad_output, [-1]))
     return aten.view(aten.slice(row, 0, 0, numel), sizes)
 
@@ -78,12 +78,12 @@ def nonzero_static(self: torch.Tensor, *, size: Any, fill_value: int = -1) -> to
     The flat positions of the first `size` nonzero elements, then their coordinates from the last dimension on.
     """
     if self.dim() == 0:
-        return aten.full([size, 0], fill_value, dtype=torch.int64, device=self.device)
+        return aten.full.default([size, 0], fill_value, dtype=torch.int64, device=self.device)
     flat = aten.reshape(aten.ne(self, 0), [-1])
     rank = _rank(flat)
     wanted = aten.bitwise_and(flat, rank < size)
     place = aten.where(wanted, rank, size)
-    row = aten.full([size + 1], -1, dtype=torch.int64, device=self.device)
+    row = aten.full.default([size + 1], -1, dtype=torch.int64, device=self.device)
     position = aten.slice(aten.scatter(row, 0, place, aten.arange(flat.shape[0], device=self.device)), 0, 0, size)
     found, rest, columns = position >= 0, position, []
     for n in reversed(self.shape):
@@ -139,14 +139,14 @@ def repeat_interleave(repeats: torch.Tensor, *, output_size: Any = None) -> torc
     if output_size is None:
         return NotImplemented
     if type(output_size) is int and output_size == 0:
-        return aten.full([0], 0, dtype=repeats.dtype, device=repeats.device)
+        return aten.full.default([0], 0, dtype=repeats.dtype, device=repeats.device)
     ends = aten.cumsum(repeats, 0, dtype=torch.int64)
     index = aten.searchsorted(ends, aten.arange(output_size, device=repeats.device), right=True)
     return index if repeats.dtype is torch.int64 else aten._to_copy(index, dtype=repeats.dtype)
 
 
 def _filled_like_index(self: torch.Tensor, index: torch.Tensor, value: Any) -> torch.Tensor:
-    return aten.expand(aten.full([], value, dtype=self.dtype, device=self.device), index.shape)
+    return aten.expand(aten.full.default([], value, dtype=self.dtype, device=self.device), index.shape)
 
 
 @TABLE.register("aten::scatter.value")

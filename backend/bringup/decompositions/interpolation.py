@@ -86,7 +86,7 @@ def _interpolated(x: torch.Tensor, dim: int, taps: Taps) -> torch.Tensor:
 def _distributed(grad: torch.Tensor, dim: int, taps: Taps, n: Any) -> torch.Tensor:
     """The gradient of `_interpolated` by its `n` input elements along `dim`."""
     lead = grad.dim() + dim
-    total = aten.full([*grad.shape[:lead], n, *grad.shape[lead + 1 :]], 0, dtype=grad.dtype, device=grad.device)
+    total = aten.full.default([*grad.shape[:lead], n, *grad.shape[lead + 1 :]], 0, dtype=grad.dtype, device=grad.device)
     columns = _columns(taps)
     if columns is None:
         shares = aten.unsqueeze(grad, lead + 1) * _view(taps.weights, dim)
@@ -107,17 +107,17 @@ def _fixed_point(x: torch.Tensor, dim: int, taps: Taps) -> torch.Tensor:
     """
     largest = aten.amax(taps.weights, [0, 1])
     powers = aten.pow(
-        aten.full([], 2.0, dtype=torch.float64, device=x.device),
+        aten.full.default([], 2.0, dtype=torch.float64, device=x.device),
         aten.arange(1, 23, dtype=torch.float64, device=x.device),
     )
     fits = aten.lt(aten.floor(largest * powers + 0.5), 2.0**15)
     bits = aten.sum(fits, [0], dtype=torch.int64)
     scaled = taps.weights * aten.pow(
-        aten.full([], 2.0, dtype=torch.float64, device=x.device), aten._to_copy(bits, dtype=torch.float64)
+        aten.full.default([], 2.0, dtype=torch.float64, device=x.device), aten._to_copy(bits, dtype=torch.float64)
     )
     whole = aten._to_copy(aten.trunc(scaled + aten.where(aten.lt(scaled, 0), -0.5, 0.5)), dtype=torch.int64)
     total = _interpolated(x, dim, Taps(taps.positions, whole, taps.exists))
-    half = aten.bitwise_left_shift(aten.full([], 1, dtype=torch.int64, device=x.device), bits - 1)
+    half = aten.bitwise_left_shift(aten.full.default([], 1, dtype=torch.int64, device=x.device), bits - 1)
     return aten.clamp(aten.bitwise_right_shift(total + half, bits), 0, 255)
 
 

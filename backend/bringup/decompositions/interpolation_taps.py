@@ -77,11 +77,11 @@ def bicubic(line: Line) -> Taps:
 def nearest(line: Line, offset: float = 0.0) -> Taps:
     """The element in which an output element begins (or, with an offset of a half, has its centre)."""
     i = line.numbers(line.out, torch.float32)
-    step = aten.full([], line.step, dtype=torch.float32, device=line.device)
+    step = aten.full.default([], line.step, dtype=torch.float32, device=line.device)
     same = isinstance(line.n, int) and isinstance(line.out, int) and line.n == line.out
     at = aten._to_copy(aten.floor(i if same else (i + offset) * step), dtype=torch.int64)
     at = aten.unsqueeze(aten.clamp_max(at, line.n - 1), 1)
-    return Taps(at, aten.full(at.shape, 1, dtype=line.dtype, device=line.device))
+    return Taps(at, aten.full.default(at.shape, 1, dtype=line.dtype, device=line.device))
 
 
 def nearest_exact(line: Line) -> Taps:

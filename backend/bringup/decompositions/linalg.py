@@ -38,7 +38,7 @@ def diagonal_scatter(
     spread = (
         aten.constant_pad_nd(src, [before, first - before - length])
         if length
-        else aten.full([*src.shape[:-1], first], 0, dtype=src.dtype, device=src.device)
+        else aten.full.default([*src.shape[:-1], first], 0, dtype=src.dtype, device=src.device)
     )
     new = aten.where(column == row + offset, aten.unsqueeze(spread, -1), moved)
     return aten.clone(
@@ -62,9 +62,9 @@ def linalg_matrix_exp(self: torch.Tensor) -> torch.Tensor:
         return aten.clone(self)
     norm = aten.amax(aten.sum(aten.abs(self), [-2]), [-1])
     ratio = norm / _TAYLOR_RADIUS[norm.dtype]
-    one = aten.full([], 1.0, dtype=norm.dtype, device=self.device)
+    one = aten.full.default([], 1.0, dtype=norm.dtype, device=self.device)
     exponent = aten.ceil(aten.log2(aten.where(ratio > 1, ratio, one)))
-    scale = aten.pow(aten.full([], 0.5, dtype=norm.dtype, device=self.device), exponent)
+    scale = aten.pow(aten.full.default([], 0.5, dtype=norm.dtype, device=self.device), exponent)
     result = _taylor(self * _as_matrix(scale))
     for done in range(_MOST_SQUARINGS[norm.dtype]):
         result = aten.where(_as_matrix(exponent > done), aten.matmul(result, result), result)

@@ -36,7 +36,7 @@ def triangle(matrix: torch.Tensor, *, upper: bool, diagonal: int = 0) -> torch.T
     row = aten.unsqueeze(aten.arange(matrix.shape[-2], device=matrix.device), 1)
     column = aten.arange(matrix.shape[-1], device=matrix.device)
     kept = column >= row + diagonal if upper else column <= row + diagonal
-    return aten.where(kept, matrix, aten.full([], 0, dtype=matrix.dtype, device=matrix.device))
+    return aten.where(kept, matrix, aten.full.default([], 0, dtype=matrix.dtype, device=matrix.device))
 
 
 def _reflectors(packed: torch.Tensor, count: int) -> torch.Tensor:
@@ -110,12 +110,12 @@ def geqrf(self: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         packed = aten.cat([done, column, rest], -1)
         scales.append(aten.squeeze(tau, [-1]))
     if not scales:
-        return aten.clone(self), aten.full([*self.shape[:-2], 0], 0, dtype=self.dtype, device=self.device)
+        return aten.clone(self), aten.full.default([*self.shape[:-2], 0], 0, dtype=self.dtype, device=self.device)
     return packed, aten.cat(scales, -1)
 
 
 def _zero(like: torch.Tensor) -> torch.Tensor:
-    return aten.full([], 0, dtype=like.dtype, device=like.device)
+    return aten.full.default([], 0, dtype=like.dtype, device=like.device)
 
 
 def _reflection(alpha: torch.Tensor, below: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -126,7 +126,7 @@ def _reflection(alpha: torch.Tensor, below: torch.Tensor) -> tuple[torch.Tensor,
     nothing = norm == 0 if parts is None else aten.bitwise_and(norm == 0, aten.select(parts, -1, 1) == 0)
     length = aten.sqrt(aten.abs(alpha) * aten.abs(alpha) + norm * norm)
     beta = aten._to_copy(aten.where(real < 0, length, -length), dtype=alpha.dtype)
-    one = aten.full([], 1, dtype=alpha.dtype, device=alpha.device)
+    one = aten.full.default([], 1, dtype=alpha.dtype, device=alpha.device)
     tau = aten.where(nothing, _zero(alpha), (beta - alpha) / aten.where(nothing, one, beta))
     return below / aten.where(nothing, one, alpha - beta), tau, aten.where(nothing, alpha, beta)
 
@@ -140,7 +140,7 @@ def cholesky(self: torch.Tensor, upper: bool = False) -> torch.Tensor:
     """
     factor, info = aten.linalg_cholesky_ex(self, upper=upper)
     failed = aten.unsqueeze(aten.unsqueeze(info != 0, -1), -1)
-    return aten.where(failed, aten.full([], float("nan"), dtype=self.dtype, device=self.device), factor)
+    return aten.where(failed, aten.full.default([], float("nan"), dtype=self.dtype, device=self.device), factor)
 
 
 @TABLE.register("aten::_linalg_eigvals")
@@ -179,7 +179,7 @@ def permutation(pivots: torch.Tensor, size: int) -> torch.Tensor:
 def inverse_order(order: torch.Tensor) -> torch.Tensor:
     """The inverses of permutations."""
     place = aten.expand(aten.arange(order.shape[-1], device=order.device), order.shape)
-    return aten.scatter(aten.full(order.shape, 0, dtype=torch.int64, device=order.device), -1, order, place)
+    return aten.scatter(aten.full.default(order.shape, 0, dtype=torch.int64, device=order.device), -1, order, place)
 
 
 def take_rows(matrix: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
@@ -194,7 +194,7 @@ def lu_unpack(
     """lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)"""
     rows, columns = LU_data.shape[-2:]
     inner: Any = torch.sym_min(rows, columns)
-    p, lower, upper = (aten.full([0], 0, dtype=LU_data.dtype, device=LU_data.device) for _ in range(3))
+    p, lower, upper = (aten.full.default([0], 0, dtype=LU_data.dtype, device=LU_data.device) for _ in range(3))
     if unpack_data:
         lower = _reflectors(LU_data, inner)
         upper = triangle(aten.slice(LU_data, -2, 0, inner), upper=True)

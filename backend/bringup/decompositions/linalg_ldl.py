@@ -66,7 +66,7 @@ def _completed(factors: torch.Tensor, steps: torch.Tensor, first: torch.Tensor) 
         distance *= 2
     later = aten.where(aten.unsqueeze(first, -1), _ahead(later, 1, nothing), later)
     inside = aten.bitwise_and(aten.unsqueeze(first, -2), aten.unsqueeze(place, -1) == place + 1)
-    zero = aten.full([], 0, dtype=factors.dtype, device=factors.device)
+    zero = aten.full.default([], 0, dtype=factors.dtype, device=factors.device)
     below = aten.where(inside, zero, triangle(factors, upper=False, diagonal=-1))
     index = aten.expand(aten.transpose(later, -2, -1), factors.shape)
     return aten.gather(below, -2, index) + identity(size, size, factors)
@@ -78,7 +78,7 @@ def _block_solve(factors: torch.Tensor, first: torch.Tensor, right: torch.Tensor
     if size == 0:
         return right
     first = aten.unsqueeze(first, -1)
-    one = aten.full([], 1, dtype=factors.dtype, device=factors.device)
+    one = aten.full.default([], 1, dtype=factors.dtype, device=factors.device)
     diagonal = aten.unsqueeze(aten.diagonal(factors, 0, -2, -1), -1)
     if hermitian:
         diagonal = aten._to_copy(aten.select(aten.view_as_real(aten.clone(diagonal)), -1, 0), dtype=factors.dtype)
@@ -99,5 +99,5 @@ def _behind(values: torch.Tensor) -> torch.Tensor:
     """Row i - 1 as row i; the first row is made of zeros."""
     size = values.shape[-2]
     head = aten.slice(values, -2, 0, 1)
-    zeros = aten.full(head.shape, 0, dtype=values.dtype, device=values.device)
+    zeros = aten.full.default(head.shape, 0, dtype=values.dtype, device=values.device)
     return aten.cat([zeros, aten.slice(values, -2, 0, size - 1)], -2)

@@ -142,7 +142,7 @@ def linalg_pinv(
     """
     rows, columns = self.shape[-2:]
     if self.numel() == 0:
-        return aten.full([*self.shape[:-2], columns, rows], 0, dtype=self.dtype, device=self.device)
+        return aten.full.default([*self.shape[:-2], columns, rows], 0, dtype=self.dtype, device=self.device)
     if hermitian:
         values, left = aten._linalg_eigh(self)
         right, sizes = conjugate_transpose(left), aten.abs(values)
@@ -150,7 +150,7 @@ def linalg_pinv(
         left, values, right = aten._linalg_svd(self)
         sizes = values
     kept = sizes > _tolerance(self, atol, rtol, aten.amax(sizes, [-1], True))
-    one, zero = (aten.full([], v, dtype=values.dtype, device=self.device) for v in (1, 0))
+    one, zero = (aten.full.default([], v, dtype=values.dtype, device=self.device) for v in (1, 0))
     inverse = aten.where(kept, one / aten.where(kept, values, one), zero)
     return aten.matmul(conjugate_transpose(right) * aten.unsqueeze(inverse, -2), conjugate_transpose(left))
 
@@ -161,8 +161,8 @@ def _tolerance(
     """The largest value that counts as zero; the default is relative, or none where an absolute one is given."""
     if rtol is None:
         default = torch.finfo(self.dtype).eps * max(self.shape[-2:])
-        rtol = aten.full([], default, dtype=largest.dtype, device=self.device)
+        rtol = aten.full.default([], default, dtype=largest.dtype, device=self.device)
         if atol is not None:
-            rtol = aten.where(atol > 0, aten.full([], 0, dtype=largest.dtype, device=self.device), rtol)
+            rtol = aten.where(atol > 0, aten.full.default([], 0, dtype=largest.dtype, device=self.device), rtol)
     relative = aten.unsqueeze(rtol, -1) * largest
     return relative if atol is None else torch.maximum(aten.unsqueeze(atol, -1), relative)

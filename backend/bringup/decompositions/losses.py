@@ -164,11 +164,13 @@ def linear_cross_entropy(
     scale = aten.unsqueeze(weights, 1)
     loss = -aten.sum(aten.gather(log_probabilities, 1, place) * scale, [0, 1])
     slope = aten.scatter_add(aten.exp(log_probabilities) * scale, 1, place, -scale)
-    nothing = aten.full([0, 0], 0, dtype=input.dtype, device=input.device)
+    nothing = aten.full.default([0, 0], 0, dtype=input.dtype, device=input.device)
     grad_input = aten.mm(slope, aten._to_copy(linear_weight, dtype=dtype)) if compute_input_grad else nothing
     grad_weight = aten.mm(aten.t(slope), aten._to_copy(input, dtype=dtype)) if compute_linear_weight_grad else nothing
     grad_bias = (
-        aten.sum(slope, [0]) if compute_linear_bias_grad else aten.full([0], 0, dtype=input.dtype, device=input.device)
+        aten.sum(slope, [0])
+        if compute_linear_bias_grad
+        else aten.full.default([0], 0, dtype=input.dtype, device=input.device)
     )
     return tuple(aten._to_copy(t, dtype=input.dtype) for t in (loss, grad_input, grad_weight, grad_bias))
 

@@ -24,8 +24,8 @@ def _lengths(lengths: Lengths, device: torch.device) -> torch.Tensor:
     if isinstance(lengths, torch.Tensor):
         return aten._to_copy(lengths, dtype=torch.int64, device=device)
     if not lengths:
-        return aten.full([0], 0, dtype=torch.int64, device=device)
-    return aten.cat([aten.full([1], int(n), dtype=torch.int64, device=device) for n in lengths])
+        return aten.full.default([0], 0, dtype=torch.int64, device=device)
+    return aten.cat([aten.full.default([1], int(n), dtype=torch.int64, device=device) for n in lengths])
 
 
 def _longest(targets: torch.Tensor, lengths: Lengths) -> int:
@@ -38,9 +38,9 @@ def _longest(targets: torch.Tensor, lengths: Lengths) -> int:
 def _labels(targets: torch.Tensor, counts: torch.Tensor, longest: int, blank: int) -> torch.Tensor:
     """The labels with blanks around them, [batch, 2 longest + 1]; places beyond a sample's own labels are blank."""
     batch = counts.shape[0]
-    blanks = aten.full([batch, longest, 1], blank, dtype=torch.int64, device=targets.device)
+    blanks = aten.full.default([batch, longest, 1], blank, dtype=torch.int64, device=targets.device)
     if longest == 0:
-        return aten.full([batch, 1], blank, dtype=torch.int64, device=targets.device)
+        return aten.full.default([batch, 1], blank, dtype=torch.int64, device=targets.device)
     place = aten.unsqueeze(aten.arange(longest, device=targets.device), 0)
     kept = place < aten.unsqueeze(counts, 1)
     values = aten._to_copy(targets, dtype=torch.int64)
@@ -56,10 +56,10 @@ def _labels(targets: torch.Tensor, counts: torch.Tensor, longest: int, blank: in
 def _entries(labels: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     """log of whether place s may be entered from s - 2, s - 1 and s, [batch, L, 3]: two back only past a blank to another label."""
     size = labels.shape[1]
-    head = aten.full([labels.shape[0], min(2, size)], 0, dtype=torch.bool, device=labels.device)
+    head = aten.full.default([labels.shape[0], min(2, size)], 0, dtype=torch.bool, device=labels.device)
     differs = aten.cat([head, aten.slice(labels, 1, 2, size) != aten.slice(labels, 1, 0, max(size - 2, 0))], 1)
-    closed = aten.full(labels.shape, -math.inf, dtype=like.dtype, device=like.device)
-    opened = aten.full(labels.shape, 0, dtype=like.dtype, device=like.device)
+    closed = aten.full.default(labels.shape, -math.inf, dtype=like.dtype, device=like.device)
+    opened = aten.full.default(labels.shape, 0, dtype=like.dtype, device=like.device)
     return aten.cat([aten.unsqueeze(t, 2) for t in (torch.where(differs, opened, closed), opened, opened)], 2)
 
 
@@ -120,7 +120,7 @@ def _ctc_loss(
     entries = _entries(labels, log_probs)
     emissions = _emissions(log_probs, labels)
     size = labels.shape[1]
-    closed = aten.full([batch, size], -math.inf, dtype=log_probs.dtype, device=device)
+    closed = aten.full.default([batch, size], -math.inf, dtype=log_probs.dtype, device=device)
     place = aten.unsqueeze(aten.arange(size, device=device), 0)
     may_start = aten.bitwise_and(place < 2, place <= aten.unsqueeze(2 * counts, 1))
     rows: list[torch.Tensor] = []
@@ -128,7 +128,7 @@ def _ctc_loss(
         emission = aten.select(emissions, 0, t)
         rows.append(_entered(rows[-1], entries) + emission if rows else torch.where(may_start, emission, closed))
     if not rows:
-        alpha = aten.full([batch, 0, size], 0, dtype=log_probs.dtype, device=device)
+        alpha = aten.full.default([batch, 0, size], 0, dtype=log_probs.dtype, device=device)
         at_end = closed
     else:
         alpha = aten.cat([aten.unsqueeze(r, 1) for r in rows], 1)
@@ -166,7 +166,7 @@ def _ctc_loss_backward(
     emissions = _emissions(log_probs, labels)
     entries = _entries(labels, log_probs)
     exits = _exits(entries)
-    closed = aten.full([batch, size], -math.inf, dtype=log_probs.dtype, device=device)
+    closed = aten.full.default([batch, size], -math.inf, dtype=log_probs.dtype, device=device)
     ends = _places(labels, counts)
     rows: list[torch.Tensor] = []
     for t in reversed(range(steps)):

@@ -25,8 +25,8 @@ def _standardised(x: torch.Tensor, dims: list[int], eps: float) -> tuple[torch.T
     """x with mean 0 and variance 1 over `dims`, the mean and 1 / standard deviation (of nothing: 0 and NaN, as eager)."""
     if any(isinstance(x.shape[d], int) and x.shape[d] == 0 for d in dims):
         size = [1 if d in dims else n for d, n in enumerate(x.shape)]
-        mean = aten.full(size, 0, dtype=x.dtype, device=x.device)
-        return x, mean, aten.full(size, math.nan, dtype=x.dtype, device=x.device)
+        mean = aten.full.default(size, 0, dtype=x.dtype, device=x.device)
+        return x, mean, aten.full.default(size, math.nan, dtype=x.dtype, device=x.device)
     var, mean = torch.var_mean(x, dims, correction=0, keepdim=True)
     rstd = aten.rsqrt(var + eps)
     return (x - mean) * rstd, mean, rstd

@@ -38,7 +38,7 @@ def _gradient(grad: torch.Tensor, self: torch.Tensor, padding: Sequence[Any], so
             continue
         index = source(aten.arange(result.shape[dim], device=self.device), before, self.shape[dim])
         size = [*result.shape[:dim], self.shape[dim], *result.shape[dim + 1 :]]
-        zeros = aten.full(size, 0, dtype=wide, device=self.device)
+        zeros = aten.full.default(size, 0, dtype=wide, device=self.device)
         result = aten.index_put(zeros, [None] * dim + [index], result, True)
     return result if wide is grad.dtype else aten._to_copy(result, dtype=grad.dtype)
 

@@ -79,7 +79,7 @@ def signbit(self: torch.Tensor) -> torch.Tensor:
         return aten.full_like(self, False)
     if is_integral(self.dtype):
         return aten.lt.Scalar(self, 0)
-    one = aten.full([], 1.0, dtype=self.dtype, device=self.device)
+    one = aten.full.default([], 1.0, dtype=self.dtype, device=self.device)
     return aten.lt.Scalar(aten.copysign.Tensor(one, self), 0)
 
 
@@ -90,7 +90,7 @@ def exp2(self: torch.Tensor) -> torch.Tensor:
     A power of two, rather than exp(x log 2), whose relative error grows with |x|.
     """
     dtype = torch.get_default_dtype() if is_integral(self.dtype) else self.dtype
-    two = aten.full([], 2.0, dtype=dtype, device=self.device)
+    two = aten.full.default([], 2.0, dtype=dtype, device=self.device)
     return aten.pow.Tensor_Tensor(two, self if self.dtype == dtype else aten._to_copy(self, dtype=dtype))
 
 
@@ -207,7 +207,7 @@ def ldexp(self: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     promoted = torch.result_type(self, other)
     dtype = torch.get_default_dtype() if is_integral(promoted) else promoted
     wide = accumulation_dtype(dtype)
-    two, x = aten.full([], 2.0, dtype=wide, device=self.device), self.to(wide)
+    two, x = aten.full.default([], 2.0, dtype=wide, device=self.device), self.to(wide)
     if is_integral(self.dtype) or not is_integral(other.dtype) or wide.is_complex:
         return (x * aten.pow.Tensor_Tensor(two, other.to(wide))).to(dtype)
     limit = 300 if wide is torch.float32 else 2200  # beyond it, any x has become zero or infinite

@@ -24,10 +24,10 @@ def _fractional_starts(samples: torch.Tensor, size: Any, kernel: int, count: int
     a = (size - kernel) / (count - 1). Graham, Fractional Max-Pooling (2014), section 2, in the arithmetic of the samples' dtype.
     """
     u = aten.unsqueeze(samples, -1)
-    end = aten.expand(aten.full([1], size - kernel, dtype=torch.int64, device=u.device), [*samples.shape, 1])
+    end = aten.expand(aten.full.default([1], size - kernel, dtype=torch.int64, device=u.device), [*samples.shape, 1])
     if count == 1:
         return end
-    slope = aten.full([], size - kernel, dtype=u.dtype, device=u.device) / (count - 1)
+    slope = aten.full.default([], size - kernel, dtype=u.dtype, device=u.device) / (count - 1)
     i = aten.arange(count - 1, dtype=u.dtype, device=u.device)
     first, shift = aten._to_copy((i + u) * slope, dtype=torch.int64), aten._to_copy(u * slope, dtype=torch.int64)
     return aten.cat([first - shift, end], -1)

@@ -22,7 +22,9 @@ def _to_indices(
     grad: torch.Tensor, self: torch.Tensor, indices: torch.Tensor, dims: int, *, volumes: bool = False
 ) -> torch.Tensor:
     planes = list(self.shape[:-dims])
-    zeros = aten.full([*planes, math.prod(self.shape[-dims:])], 0, dtype=widened(grad).dtype, device=self.device)
+    zeros = aten.full.default(
+        [*planes, math.prod(self.shape[-dims:])], 0, dtype=widened(grad).dtype, device=self.device
+    )
     rows = [*planes, math.prod(grad.shape[-dims:])]
     total = aten.scatter_add(zeros, len(planes), aten.reshape(indices, rows), aten.reshape(widened(grad), rows))
     return in_format_of(narrowed(aten.view(total, self.shape), grad.dtype), self, volumes=volumes)

@@ -114,7 +114,7 @@ def where(pred: torch.Tensor, a: Any, b: Any) -> torch.Tensor:
     """where(Tensor pred, Tensor a, Tensor b) -> Tensor"""
     if not isinstance(a, torch.Tensor) and not isinstance(b, torch.Tensor):
         dtype = torch.result_type(a, b)
-        a, b = (aten.full([], v, dtype=dtype, device=pred.device) for v in (a, b))
+        a, b = (aten.full.default([], v, dtype=dtype, device=pred.device) for v in (a, b))
     return aten.where.self(pred, _tensor(a, b), _tensor(b, a))
 
 

@@ -85,7 +85,9 @@ def normal(
     shape: Sequence[Any], *, mean: Any, std: Any, dtype: Any, device: Any, requires_grad: bool, generator: Any = None
 ) -> torch.Tensor:
     """normal(SymInt[] shape, *, Scalar mean, Scalar std, ScalarType dtype, Device device, ...) -> Tensor"""
-    return aten.normal_functional(aten.full(shape, 0, dtype=dtype, device=device), mean, std, generator=generator)
+    return aten.normal_functional(
+        aten.full.default(shape, 0, dtype=dtype, device=device), mean, std, generator=generator
+    )
 
 
 @TABLE.register("prims::uniform")
@@ -106,7 +108,7 @@ def fill(self: torch.Tensor, value: Any) -> torch.Tensor:
 @TABLE.register("prims::full")
 def full(shape: Sequence[Any], fill_value: Any, *, dtype: Any, device: Any, requires_grad: bool) -> torch.Tensor:
     """full(SymInt[] shape, Scalar fill_value, *, ScalarType dtype, Device device, bool requires_grad) -> Tensor"""
-    return aten.full(shape, fill_value, dtype=dtype, device=device)
+    return aten.full.default(shape, fill_value, dtype=dtype, device=device)
 
 
 @TABLE.register("prims::full_like")
@@ -145,7 +147,7 @@ def iota(length: Any, *, start: Any, step: Any, dtype: Any, device: Any, require
 @TABLE.register("prims::scalar_tensor")
 def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None) -> torch.Tensor:
     """scalar_tensor(Scalar s, *, ScalarType? dtype=None, Device? device=None) -> Tensor"""
-    return aten.full([], s, dtype=dtype or torch.get_default_dtype(), device=device)
+    return aten.full.default([], s, dtype=dtype or torch.get_default_dtype(), device=device)
 
 
 @TABLE.register("prims::fft_c2c")

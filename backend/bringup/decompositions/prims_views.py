@@ -96,7 +96,9 @@ def as_strided_scatter(
     """
     if not self.is_contiguous():
         return NotImplemented
-    places = aten.full([1] * len(size), storage_offset - self.storage_offset(), dtype=torch.int64, device=self.device)
+    places = aten.full.default(
+        [1] * len(size), storage_offset - self.storage_offset(), dtype=torch.int64, device=self.device
+    )
     for dim, (length, step) in enumerate(zip(size, stride, strict=True)):
         index = torch.arange(length, device=self.device) * step
         places = places + index.view([length if d == dim else 1 for d in range(len(size))])

@@ -15,7 +15,7 @@ aten = torch.ops.aten
 
 
 def _dense(size: Sequence[Any], dtype: torch.dtype | None, device: Any) -> torch.Tensor:
-    return aten.full(size, 0, dtype=dtype or torch.get_default_dtype(), device=device or torch.device("cpu"))
+    return aten.full.default(size, 0, dtype=dtype or torch.get_default_dtype(), device=device or torch.device("cpu"))
 
 
 def _dense_like(self: torch.Tensor, dtype: torch.dtype | None, device: Any, memory_format: Any) -> torch.Tensor:

@@ -43,7 +43,7 @@ def _efficientzerotensor(
     size: Sequence[Any], *, dtype: torch.dtype | None = None, device: Any = None, **_: Any
 ) -> torch.Tensor:
     """_efficientzerotensor(SymInt[] size, *, ScalarType? dtype, ...) -> Tensor"""
-    return aten.full(size, 0, dtype=dtype or torch.get_default_dtype(), device=device)
+    return aten.full.default(size, 0, dtype=dtype or torch.get_default_dtype(), device=device)
 
 
 @TABLE.register("aten::_new_zeros_with_same_feature_meta")
@@ -52,4 +52,4 @@ def _new_zeros_with_same_feature_meta(
 ) -> torch.Tensor:
     """_new_zeros_with_same_feature_meta(Tensor self, Tensor other, *, int self_num_batch_dims=0) -> Tensor"""
     size = [*self.shape[:self_num_batch_dims], *other.shape]
-    return aten.full(size, 0, dtype=other.dtype, device=other.device)
+    return aten.full.default(size, 0, dtype=other.dtype, device=other.device)

@@ -62,7 +62,9 @@ def _aminmax_dim(self: torch.Tensor, dim: int, keepdim: bool = False) -> tuple[t
 def _is_all_true(self: torch.Tensor) -> torch.Tensor:
     """_is_all_true(Tensor self) -> Tensor"""
     return (
-        aten.amin(self, _all_dims(self)) if self.numel() else aten.full([], True, dtype=torch.bool, device=self.device)
+        aten.amin(self, _all_dims(self))
+        if self.numel()
+        else aten.full.default([], True, dtype=torch.bool, device=self.device)
     )
 
 
@@ -70,7 +72,9 @@ def _is_all_true(self: torch.Tensor) -> torch.Tensor:
 def _is_any_true(self: torch.Tensor) -> torch.Tensor:
     """_is_any_true(Tensor self) -> Tensor"""
     return (
-        aten.amax(self, _all_dims(self)) if self.numel() else aten.full([], False, dtype=torch.bool, device=self.device)
+        aten.amax(self, _all_dims(self))
+        if self.numel()
+        else aten.full.default([], False, dtype=torch.bool, device=self.device)
     )
 
 

@@ -45,7 +45,9 @@ def mkldnn_rnn_layer(
         return NotImplemented
     layer = _Layer(input, weight0, weight1, weight2, weight3, hx_, cx_, reverse, has_biases)
     h, c = layer.hidden[-1], layer.cells[-1]
-    workspace = aten.full([0], 0, dtype=torch.uint8, device=input.device)  # the gradient computes the gates again
+    workspace = aten.full.default(
+        [0], 0, dtype=torch.uint8, device=input.device
+    )  # the gradient computes the gates again
     return layer.in_order(layer.hidden[1:]), aten.reshape(h, hx_.shape), aten.reshape(c, cx_.shape), workspace
 
 

@@ -20,14 +20,14 @@ aten = torch.ops.aten
 def _bisect(rows: torch.Tensor, values: torch.Tensor, right: bool, sorter: torch.Tensor | None) -> torch.Tensor:
     """Places (int64) of `values` [..., m] in the sequences `rows` [..., n]."""
     n = rows.shape[-1]
-    start = aten.full(values.shape, 0, dtype=torch.int64, device=values.device)
+    start = aten.full.default(values.shape, 0, dtype=torch.int64, device=values.device)
     if type(n) is int and n == 0:
         return start
     end = start + n
     last = n - 1
     for _ in range(int(n).bit_length()):
         middle = aten.bitwise_right_shift(start + end, 1)
-        place = aten.minimum(middle, aten.full([], last, dtype=torch.int64, device=values.device))
+        place = aten.minimum(middle, aten.full.default([], last, dtype=torch.int64, device=values.device))
         if sorter is not None:
             place = aten.gather(sorter, -1, place)
         found = aten.gather(rows, -1, place)

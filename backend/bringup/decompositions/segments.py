@@ -46,7 +46,7 @@ class _Segments:
         """Values in the shape of `data`, combined by segment from `start` on."""
         shape = [*values.shape]
         shape[self.axis] = self.count + 1
-        begin = aten.full(shape, start, dtype=values.dtype, device=values.device)
+        begin = aten.full.default(shape, start, dtype=values.dtype, device=values.device)
         every = aten.scatter_reduce.two(begin, self.axis, self.ids, values, kind)
         return aten.slice(every, self.axis, 0, self.count)
 

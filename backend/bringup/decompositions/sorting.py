@@ -71,7 +71,7 @@ def nanmedian_dim(self: torch.Tensor, dim: int, keepdim: bool = False) -> Pair:
 def median(self: torch.Tensor) -> torch.Tensor:
     """median(Tensor self) -> Tensor"""
     if self.numel() == 0:
-        return aten.full([], float("nan"), dtype=self.dtype, device=self.device)
+        return aten.full.default([], float("nan"), dtype=self.dtype, device=self.device)
     return _middle(self.reshape(-1), 0, False, skip_nan=False)[0]
 
 
@@ -79,7 +79,7 @@ def median(self: torch.Tensor) -> torch.Tensor:
 def nanmedian(self: torch.Tensor) -> torch.Tensor:
     """nanmedian(Tensor self) -> Tensor"""
     if self.numel() == 0:
-        return aten.full([], float("nan"), dtype=self.dtype, device=self.device)
+        return aten.full.default([], float("nan"), dtype=self.dtype, device=self.device)
     return _middle(self.reshape(-1), 0, False, skip_nan=True)[0]
 
 

@@ -71,7 +71,7 @@ def _trigamma(x: torch.Tensor) -> torch.Tensor:
     """Psi'(x): pi^2 / sin(pi x)^2 - Psi'(1 - x) below 1/2 (DLMF 5.15.6), then as zeta(2, x)."""
     reflected = x < 0.5
     sine = aten.sin(x * math.pi)
-    value = _hurwitz(aten.full([], 2, dtype=x.dtype, device=x.device), torch.where(reflected, 1 - x, x))
+    value = _hurwitz(aten.full.default([], 2, dtype=x.dtype, device=x.device), torch.where(reflected, 1 - x, x))
     return torch.where(reflected, math.pi**2 / (sine * sine) - value, value)
 
 
@@ -93,4 +93,6 @@ def _polygamma(x: torch.Tensor, *, n: int) -> torch.Tensor:
     if n == 1:
         return _trigamma(x)
     factorial = math.exp(math.lgamma(n + 1)) if n < 171 else math.inf
-    return special_zeta(aten.full([], n + 1, dtype=x.dtype, device=x.device), x) * (factorial if n % 2 else -factorial)
+    return special_zeta(aten.full.default([], n + 1, dtype=x.dtype, device=x.device), x) * (
+        factorial if n % 2 else -factorial
+    )

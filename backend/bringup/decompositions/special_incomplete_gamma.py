@@ -119,7 +119,7 @@ def _log_gap(mu: torch.Tensor) -> torch.Tensor:
 
 def _prefactor(a: torch.Tensor, x: torch.Tensor, gap: torch.Tensor) -> torch.Tensor:
     """x^a exp(-x) / Gamma(a + 1); from 10 on exp(-a gap) / (sqrt(2 pi a) Gamma*(a)), where gap = mu - log(1 + mu)."""
-    direct = aten.pow(aten.minimum(x, aten.full([], 1000, dtype=x.dtype, device=x.device)), a) * aten.exp(
+    direct = aten.pow(aten.minimum(x, aten.full.default([], 1000, dtype=x.dtype, device=x.device)), a) * aten.exp(
         -x - aten.lgamma(a + 1)
     )
     stirling = horner(_STIRLING, 1 / (a * a)) / a
@@ -153,8 +153,8 @@ def _power_series(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         term = term * (x / (a + k))
         return k + 1, term, total + term
 
-    first = aten.full(x.shape, 1, dtype=x.dtype, device=x.device)
-    start = aten.full([], 1, dtype=torch.int64, device=x.device)
+    first = aten.full.default(x.shape, 1, dtype=x.dtype, device=x.device)
+    start = aten.full.default([], 1, dtype=torch.int64, device=x.device)
     return while_loop(goes_on, advance, (start, first, aten.clone(first)), (a, x))[2]
 
 
@@ -189,8 +189,8 @@ def _fraction(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         return k + 1, c, d, value * (c * d), c * d
 
     d = 1 / (x - a + 1)
-    start = aten.full([], 1, dtype=torch.int64, device=x.device)
-    large = aten.full(x.shape, 1e30, dtype=x.dtype, device=x.device)
+    start = aten.full.default([], 1, dtype=torch.int64, device=x.device)
+    large = aten.full.default(x.shape, 1e30, dtype=x.dtype, device=x.device)
     return while_loop(goes_on, advance, (start, large, d, aten.clone(d), aten.full_like(d, 0)), (a, x))[3]
 
 

@@ -34,7 +34,7 @@ def _operands(x: torch.Tensor, n: torch.Tensor) -> tuple[torch.Tensor, torch.Ten
 
 def _recur(x: torch.Tensor, degree: torch.Tensor, first: torch.Tensor, step: Step) -> torch.Tensor:
     """The polynomial of each element's degree; `first` is that of degree 1, degree 0 is 1."""
-    one = aten.full(x.shape, 1, dtype=x.dtype, device=x.device)
+    one = aten.full.default(x.shape, 1, dtype=x.dtype, device=x.device)
     if x.numel() == 0:
         return one
 
@@ -47,7 +47,7 @@ def _recur(x: torch.Tensor, degree: torch.Tensor, first: torch.Tensor, step: Ste
         active = aten.lt(k, n)
         return k + 1, torch.where(active, q, p), torch.where(active, step(k, x, p, q), q)
 
-    start = aten.full([], 1, dtype=torch.int64, device=x.device)
+    start = aten.full.default([], 1, dtype=torch.int64, device=x.device)
     _, _, value = while_loop(goes_on, advance, (start, one, first), (x, degree))
     return torch.where(degree < 0, 0.0, torch.where(degree == 0, 1.0, value))
 

@@ -39,7 +39,7 @@ def _moments(self: torch.Tensor, dim: Dims, correction: Any, keepdim: bool) -> t
         square = aten.sum.dim_IntList(square, dims, keepdim)
         mean = mean if keepdim else aten.squeeze.dims(mean, dims)
     # a tensor divides by zero as eager does; a Python number would raise
-    divisor = aten.full([], freedom, dtype=square.dtype, device=self.device)
+    divisor = aten.full.default([], freedom, dtype=square.dtype, device=self.device)
     return square / divisor, mean
 
 

@@ -127,7 +127,7 @@ def as_strided_scatter(
         row = aten.index_put(aten.view(dense, [-1]), [_places(size, stride, start - first, self.device)], new)
         return aten.permute(aten.view(row, dense.shape), inverse(order))
     base: Any = torch.sym_min(first, start)
-    row = aten.full([torch.sym_max(own_reach, reach) - base + 1], 0, dtype=self.dtype, device=self.device)
+    row = aten.full.default([torch.sym_max(own_reach, reach) - base + 1], 0, dtype=self.dtype, device=self.device)
     own = _places(self.shape, self.stride(), first - base, self.device)
     row = aten.index_put(row, [own], aten.reshape(self, [-1]))
     row = aten.index_put(row, [_places(size, stride, start - base, self.device)], new)
@@ -141,7 +141,7 @@ def _reach(size: Sequence[Any], stride: Sequence[Any]) -> Any:
 
 def _places(size: Sequence[Any], stride: Sequence[Any], start: Any, device: torch.device) -> torch.Tensor:
     """The place in memory of every element, in the order of the dimensions, as one row."""
-    place = aten.full([], start, dtype=torch.int64, device=device)
+    place = aten.full.default([], start, dtype=torch.int64, device=device)
     for n, step in zip(size, stride, strict=True):
         place = aten.unsqueeze(place, -1) + aten.arange(n, device=device) * step
     return aten.reshape(place, [-1])

@@ -27,7 +27,7 @@ def _window(
     """`shape(n, last)` at n = 0 ... last, in the window's dtype."""
     dtype = dtype or torch.get_default_dtype()
     if length <= 1:
-        return aten.full([length], 1, dtype=dtype, device=device)
+        return aten.full.default([length], 1, dtype=dtype, device=device)
     wide = accumulation_dtype(dtype)
     n = aten.arange.start_step(0, length, 1, dtype=wide, device=device)
     window = shape(n, length if periodic else length - 1)
@@ -51,7 +51,7 @@ def _kaiser(beta: float) -> Shape:
     def shape(n: torch.Tensor, last: int) -> torch.Tensor:
         # 1 - (2n/last - 1)^2, factored so that it is exactly 0 at both ends
         inside = 4 * n * (last - n) / (last * last)
-        return aten.i0(beta * aten.sqrt(inside)) / aten.i0(aten.full([], beta, dtype=n.dtype, device=n.device))
+        return aten.i0(beta * aten.sqrt(inside)) / aten.i0(aten.full.default([], beta, dtype=n.dtype, device=n.device))
 
     return shape
 

@@ -29,7 +29,7 @@ from bringup.torch_internals import OpOverload, find_overload, pytorch_decomposi
 if sys.version_info >= (3, 11):
     import tomllib
 else:
-    import tomli as tomllib
+    import tomli as tomllib  # pyright: ignore[reportMissingImports]
 
 _KEYS = {"name", "dtypes", "decompositions", "kernels", "dtypes_of"}
 
