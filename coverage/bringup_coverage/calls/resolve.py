@@ -35,11 +35,14 @@ def resolve(overload: str, knowledge: Knowledge, mark: Callable[[int], bool]) ->
     known = [knowledge.found[n] for n in knowledge.registry.functional(signature(overload)) if n in knowledge.found]
     if any(p.written for p in signature(overload).parameters) and known and not any(f.calls for f in known):
         return Found(overload, (), known[0].why)
+    base = knowledge.float32.get(overload)
     attempts = _Attempts(signature(overload), knowledge.dtype)
     for stage in stages(signature(overload), knowledge, lambda: len(attempts.accepted)):
         if attempts.wanted(stage.needed):
             attempts.run(stage, mark)
-    return Found(overload, attempts.best(), "" if attempts.accepted else attempts.reason())
+    if attempts.accepted:
+        return Found(overload, attempts.best())
+    return Found(overload, (), base.why if base is not None and base.why else attempts.reason())
 
 
 class _Attempts:
@@ -105,6 +108,6 @@ class _Attempts:
         if any(e.startswith(_NO_KERNEL_ERROR) for e in self.errors):
             return NO_KERNEL
         if not self.errors:
-            return "There was no call to try."
+            return f"There was no call with a tensor of {self.dtype} to try."
         last = self.errors[-1].rstrip(".")
         return f"None of {len(self.errors)} calls tried was accepted; the last error of eager: {last}."
