@@ -30,12 +30,12 @@ lint: $(VENV)/ready  ## ruff, mypy strict, pyright
 
 conformance: $(VENV)/ready  ## every OpInfo against eager, five dtypes, held against the golden lists; resumable, parallel
 	for dtype in float32 bfloat16 int64 bool complex64; do \
-	  $(BIN)/bringup conformance --dtypes $$dtype --jobs $(JOBS) --journal .conformance/$$dtype.jsonl --expect tests/golden/conformance_$$dtype.txt || exit 1; \
+	  $(BIN)/bringup conformance --dtypes $$dtype --jobs $(JOBS) --timeout 3600 --journal .conformance/$$dtype.jsonl --expect tests/golden/conformance_$$dtype.txt || exit 1; \
 	done
 
 golden: $(VENV)/ready  ## the same on the required kernels, accepted as the golden lists that the tests hold against the code
 	for dtype in float32 bfloat16 int64 bool complex64; do \
-	  $(BIN)/bringup conformance --dtypes $$dtype --jobs $(JOBS) --journal .conformance/$$dtype.jsonl --accept tests/golden/conformance_$$dtype.txt || exit 1; \
+	  $(BIN)/bringup conformance --dtypes $$dtype --jobs $(JOBS) --timeout 3600 --journal .conformance/$$dtype.jsonl --accept tests/golden/conformance_$$dtype.txt || exit 1; \
 	done
 
 models: $(VENV)/ready  ## the transformers architectures against eager
