@@ -53,6 +53,8 @@ SPACES = {
 
 _VENDORS = r"cudnn|miopen|mkldnn|mps_|^_?mps|xnnpack|vulkan|cutlass|cusparselt|_cslt|triton|cuda|_fft_.*hip|fbgemm|hipdnn|^_amp_"
 _SPARSE = ("SparseCPU", "SparseCsrCPU", "SparseCUDA", "SparseCsrCUDA", "SparseMeta")
+_NO_HOST_KERNEL = {"Meta", "Autograd", "BackendSelect", "ZeroTensor", "CUDA", "MPS"}
+"""Keys that give an operator no kernel on the host; which of them are registered depends on the build, the tier does not."""
 _NESTED = ("NestedTensorCPU", "NestedTensorCUDA", "CompositeImplicitAutogradNestedTensor")
 
 _QUANTIZED = r"quantized|^q_|^int_repr|dequantize|fbgemm|int4pack|int8pack|_dyn_quant|^quantize_per|^_make_per|^_empty_(per|affine)"
@@ -74,11 +76,11 @@ RULES: tuple[tuple[str, Callable[[Facts], bool]], ...] = (
     ("quantized", lambda f: f.only("QuantizedCPU", "QuantizedCUDA") or f.named(_QUANTIZED)),
     ("nested", lambda f: f.only(*_NESTED) or f.named(r"nested|jagged")),
     ("sparse", lambda f: f.only(*_SPARSE) or f.named(rf"sparse|_coo_|_csr|_csc|_bsr|_bsc|coalesce|{_COMPRESSED}")),
-    ("vendor", lambda f: f.only("MkldnnCPU", "CUDA", "MPS") or f.named(_VENDORS)),
+    ("vendor", lambda f: f.only("MkldnnCPU") or f.named(_VENDORS)),
     ("query", _asks_only),
     ("data-dependent", lambda f: bool(f.tags & {"dynamic_output_shape", "data_dependent_output"})),
     ("random", lambda f: "nondeterministic_seeded" in f.tags or any("Generator" in t for t in f.types)),
-    ("device", lambda f: not f.keys - {"Meta", "Autograd", "BackendSelect", "ZeroTensor"}),
+    ("device", lambda f: not f.keys - _NO_HOST_KERNEL),
 )
 """Tier by the first rule that holds; what no rule claims is portable: dense tensors on any device."""
 
