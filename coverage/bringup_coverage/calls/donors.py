@@ -104,7 +104,7 @@ def coerced(value: Any, p: Parameter, call: dict[str, Any]) -> Any:
         case "List[Tensor]" | "List[Optional[Tensor]]":
             if sequence and all(v is None or isinstance(v, torch.Tensor) for v in value):
                 return list(value)
-            return [value, value.clone()] if tensor else LEFT_OUT
+            return [value, value.clone()] if isinstance(value, torch.Tensor) else LEFT_OUT
         case "number" | "int" | "float" | "bool":
             if sequence and value:
                 value, tensor = value[0], isinstance(value[0], torch.Tensor)

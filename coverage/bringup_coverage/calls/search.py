@@ -37,8 +37,8 @@ def synthesized(wanted: Signature, tries: int) -> Iterator[dict[str, Any]]:
     if any(not c for c in choices[0]):
         return
     start = (0,) * len(wanted.inputs)
-    queue = [(cost, number, start) for number, (cost, _) in enumerate(_WORLDS)]
-    seen = {(number, start) for _, number, _ in queue}
+    queue: list[tuple[int, int, tuple[int, ...]]] = [(cost, number, start) for number, (cost, _) in enumerate(_WORLDS)]
+    seen: set[tuple[int, tuple[int, ...]]] = {(number, start) for _, number, _ in queue}
     heapq.heapify(queue)
     for _ in range(tries):
         if not queue:

@@ -6,7 +6,7 @@ import csv
 import io
 from typing import Any
 
-COLUMNS = (
+COLUMNS: tuple[str, ...] = (
     "name",
     "namespace",
     "packet",
