@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bringup.errors import OptionError
 from bringup.target.registry import find_target
+from bringup_coverage.calls.index import index
 from bringup_coverage.catalogue import Catalogue, Operator, catalogue
 from bringup_coverage.journal import Journal
 from bringup_coverage.pool import run_isolated
@@ -74,7 +75,7 @@ def _examine_all(wanted: Catalogue, settings: Settings, journal: Journal, jobs: 
     todo = [n for n in names if n not in journal.rows]
     if not todo:
         return
-    _warm_up()
+    _warm_up(settings)
     columns = (
         TextColumn(f"coverage ({settings.level})"),
         BarColumn(),
@@ -124,12 +125,14 @@ def _lost(name: str, status: str, detail: str) -> dict[str, Any]:
     }
 
 
-def _warm_up() -> None:
-    """Import what every worker needs before they are forked."""
+def _warm_up(settings: Settings) -> None:
+    """Import what every worker needs before they are forked, and find the calls of each dtype, once for a release."""
     from bringup import compile_function
     from bringup_coverage.samples import opinfos
 
     opinfos()
+    for dtype in settings.dtypes:  # a worker may have no workers of its own, which looking for calls needs
+        index(dtype)
     compile_function(torch.neg)(torch.ones(2))
 
 
