@@ -145,7 +145,7 @@ def _experiment(overload: Any, recipe: Recipe, settings: Settings, **more: Any) 
 
     options = {"target": settings.target, "optional_kernels": settings.optional_kernels, "fallback": "host"}
     name = recipe.overload.partition("::")[2].partition(".")[0].removesuffix("_")
-    uninitialised = name in UNINITIALISED or name.startswith(("resize", "_efficientzero", "empty"))
+    uninitialised = name in UNINITIALISED or name.startswith(("resize", "empty"))
     return Experiment(function, [], options, copies=copies, metadata_only=uninitialised, **more)
 
 
