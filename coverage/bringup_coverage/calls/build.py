@@ -31,6 +31,7 @@ def build(
     *,
     names: Sequence[str] | None = None,
     float32: dict[str, Found] | None = None,
+    known: dict[str, Found] | None = None,
     jobs: int = 1,
 ) -> dict[str, Found]:
     """What was found for each overload of aten.
@@ -39,10 +40,11 @@ def build(
         dtype: such as ``float32``.
         names: only these; then only programs that bear on them are recorded.
         float32: the index of float32, which those of other dtypes are derived from.
+        known: what was found before for other overloads; their calls help.
         jobs: workers at a time.
     """
     everything = registered_names("aten")
-    knowledge = Knowledge(Registry.of(everything), dtype, float32=float32 or {})
+    knowledge = Knowledge(Registry.of(everything), dtype, found=dict(known or {}), float32=float32 or {})
     wanted = list(everything if names is None else names)
     knowledge.recording = recorded(dtype, None if names is None else wanted, jobs)
     for chosen in _PASSES:

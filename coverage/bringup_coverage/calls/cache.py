@@ -1,26 +1,32 @@
-"""The index on disk: one file per torch release, dtype and state of this package's source."""
+"""The index on disk: one compressed file per torch release, dtype and state of this package's source; or one that is shipped."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import os
 import tempfile
 import warnings
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 import torch
 
 from bringup_coverage.calls.plain import Plain
+from bringup_coverage.calls.schema import schema_text
 from bringup_coverage.calls.sources import Found
+
+PRESET = 3
+"""Of lzma: the shipped file is made with more."""
 
 
 def cache_path(dtype: str, folder: Path | None = None) -> Path:
     """Where the index of a dtype is kept."""
     folder = folder or platformdirs.user_cache_path("bringup") / "calls"
-    return folder / f"{torch.__version__}-{source_hash()}-{dtype}.pt"
+    return folder / f"{torch.__version__}-{source_hash()}-{dtype}.xz"
 
 
 @cache
@@ -32,25 +38,15 @@ def source_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-def save(found: dict[str, Found], path: Path) -> None:
+def save(found: dict[str, Found], path: Path, *, preset: int = PRESET) -> None:
     """Write an index; a reader sees the old file or the new one. A folder that cannot be written to is warned of."""
-    rows: list[list[object]] = []
-    blobs: list[bytes] = []
-    start = 0
-    for entry in found.values():
-        calls = []
-        for plain, source in entry.calls:
-            lengths = [len(s) for s in plain.storages]
-            calls.append([plain.text, source, start, lengths])
-            blobs += plain.storages
-            start += sum(lengths)
-        rows.append([entry.overload, calls, entry.why])
-    bytes_ = torch.frombuffer(bytearray(b"".join(blobs) or b"\0"), dtype=torch.uint8)
+    data = _packed(found)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
         os.close(handle)
-        torch.save({"rows": json.dumps(rows), "bytes": bytes_}, temporary)
+        Path(temporary).write_bytes(lzma.compress(data, preset=preset))
+        Path(temporary).chmod(0o644)
         Path(temporary).replace(path)
     except OSError as error:
         warnings.warn(f"the calls are not kept, and will be found anew: {error}", stacklevel=2)
@@ -59,24 +55,38 @@ def save(found: dict[str, Found], path: Path) -> None:
 def load(path: Path) -> dict[str, Found] | None:
     """Read an index; None where there is none, or it is damaged."""
     try:
-        data = torch.load(path, weights_only=True)
-        content = bytes(memoryview(data["bytes"].numpy()))
-        return {row[0]: _entry(row, content) for row in json.loads(data["rows"])}
-    except FileNotFoundError:
-        return None
-    except Exception:  # whatever a damaged file makes the reader say: it is made anew
+        header, _, content = lzma.decompress(path.read_bytes()).partition(b"\n")
+        return {row[0]: _entry(row, content) for row in json.loads(header)["rows"]}
+    except (OSError, lzma.LZMAError, ValueError, KeyError, TypeError, IndexError):  # no file, or a damaged one
         return None
 
 
-def _entry(row: list[object], content: bytes) -> Found:
-    overload, calls, why = row
+def _packed(found: dict[str, Found]) -> bytes:
+    """One line of JSON, then the bytes of all storages, each content once."""
+    places: dict[bytes, int] = {}
+    blobs: list[bytes] = []
+    end = 0
+    rows: list[list[Any]] = []
+    for entry in found.values():
+        calls = []
+        for plain, source in entry.calls:
+            spans = []
+            for storage in plain.storages:
+                if storage not in places:
+                    places[storage] = end
+                    blobs.append(storage)
+                    end += len(storage)
+                spans.append([places[storage], len(storage)])
+            calls.append([plain.text, source, spans])
+        rows.append([entry.overload, calls, entry.why, schema_text(entry.overload)])
+    return json.dumps({"rows": rows}, separators=(",", ":")).encode() + b"\n" + b"".join(blobs)
+
+
+def _entry(row: list[Any], content: bytes) -> Found:
+    overload, calls, why, schema = row
     read = []
-    for text, source, start, lengths in calls:  # type: ignore[attr-defined]
-        storages = []
-        for length in lengths:
-            if start + length > len(content):
-                raise ValueError("the file ends early")
-            storages.append(content[start : start + length])
-            start += length
-        read.append((Plain(str(text), tuple(storages)), str(source)))
-    return Found(str(overload), tuple(read), str(why))
+    for text, source, spans in calls:
+        if any(start + length > len(content) for start, length in spans):
+            raise ValueError("the file ends early")
+        read.append((Plain(text, tuple(content[start : start + length] for start, length in spans)), source))
+    return Found(overload, tuple(read), why, schema)

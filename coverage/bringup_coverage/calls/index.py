@@ -8,10 +8,12 @@ from functools import cache
 import torch
 
 from bringup.errors import OptionError
+from bringup.torch_internals import registered_names
 from bringup_coverage.calls.build import build
 from bringup_coverage.calls.cache import cache_path, load, save
 from bringup_coverage.calls.plain import from_plain
 from bringup_coverage.calls.recipe import Recipe
+from bringup_coverage.calls.shipped import shipped, still_accepted
 from bringup_coverage.calls.sources import Found
 
 
@@ -44,19 +46,35 @@ def from_found(entry: Found, dtype: str) -> list[Recipe]:
 
 @cache
 def index(dtype: str = "float32") -> dict[str, Found]:
-    """The entries of every overload of aten: from the cache, or found now, which takes some minutes, and kept.
+    """The entries of every overload of aten: those that are shipped, and what this release has beside them.
+
+    What is not shipped is found now, which may take some minutes, and kept in the user's cache.
 
     Raises:
         OptionError: torch has no such dtype.
     """
     if not isinstance(getattr(torch, dtype, None), torch.dtype):
         raise OptionError(f"unknown dtype {dtype!r}; write it as torch does, such as bfloat16")
+    known = shipped(dtype)
+    missing = [n for n in registered_names("aten") if n not in known]
+    if not missing:
+        return known
     path = cache_path(dtype)
     found = load(path)
     if found is None:
-        found = build(dtype, float32=None if dtype == "float32" else index("float32"), jobs=_jobs())
+        found = _beside(known, dtype)
         save(found, path)
     return found
+
+
+def _beside(known: dict[str, Found], dtype: str) -> dict[str, Found]:
+    """The whole index of a release that the shipped one is not of: calls that eager still accepts, and the rest found anew."""
+    jobs = _jobs()
+    kept = still_accepted(known, jobs)
+    names = registered_names("aten")
+    float32 = None if dtype == "float32" else index("float32")
+    rest = build(dtype, names=[n for n in names if n not in kept] if kept else None, known=kept, float32=float32, jobs=jobs)
+    return {n: kept.get(n) or rest[n] for n in names}
 
 
 def _jobs() -> int:

@@ -121,3 +121,9 @@ def _parameter(argument: Any) -> Parameter:
     return Parameter(
         argument.name, kind, optional, argument.N, argument.kwarg_only, argument.has_default_value(), written
     )
+
+
+def schema_text(overload: str) -> str:
+    """The schema of an overload as PyTorch writes it; empty when this torch has no such overload."""
+    op = find_overload(overload)
+    return "" if op is None else str(op._schema)

@@ -31,11 +31,13 @@ class Found:
         overload: its name.
         calls: accepted calls with their sources, the best first.
         why: where there is none, why not.
+        schema: the schema that the calls fit, where the entry was read from a file.
     """
 
     overload: str
     calls: tuple[tuple[Plain, str], ...]
     why: str = ""
+    schema: str = field(default="", compare=False)
 
 
 @dataclass
