@@ -25,6 +25,7 @@ from bringup_coverage.calls.recipe import fresh, tensors_of
 from bringup_coverage.calls.rows import ROWS
 from bringup_coverage.calls.schema import signature
 from bringup_coverage.calls.share import share, special, text
+from bringup_coverage.calls.shipped import shipped, still_accepted
 from bringup_coverage.calls.sources import Found
 
 FORWARD = ("add.Tensor", "mm", "softmax.int", "sum.dim_IntList", "index_select", "where.self", "topk", "empty_like")
@@ -48,9 +49,11 @@ def entries() -> dict[str, Found]:
 @pytest.fixture
 def cached(entries: dict[str, Found], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The entries as the index of float32, in a cache folder of the test."""
-    path = tmp_path / "calls.pt"
+    path = tmp_path / "calls.xz"
     save(entries, path)
     monkeypatch.setattr(index_module, "cache_path", lambda _: path)
+    monkeypatch.setattr(index_module, "shipped", lambda _: {})
+    monkeypatch.setattr(index_module, "registered_names", lambda _: list(entries))
     index_module.index.cache_clear()
     yield path
     index_module.index.cache_clear()
@@ -230,3 +233,38 @@ def test_the_command_prints_the_share(cached: Path) -> None:
     assert result.exit_code == 0, result.output
     assert json.loads(result.output)["with_calls"] >= len(NAMES)
     assert "all of aten" in CliRunner().invoke(main, []).output
+
+
+def test_shipped_calls_are_accepted() -> None:
+    """Every fortieth overload of what is shipped: eager takes its calls, and this torch has its schema."""
+    found = shipped("float32")
+    names = [n for n, f in found.items() if f.calls][::40]
+    assert len(names) >= 50
+    assert [n for n in names for r in from_found(found[n], "float32") if not run(n, r.args, r.kwargs).accepted] == []
+
+
+def test_what_eager_refuses_is_taken_from_the_shipped(entries: dict[str, Found]) -> None:
+    """On another release a call may have become wrong: it is left out, and with it an entry that keeps none."""
+    good = entries["aten::mm"]
+    bad = Found("aten::mm", ((to_plain((torch.ones(2, 3), torch.ones(2, 3)), {}), "opinfo"),))
+    mixed = Found("aten::mm", good.calls + bad.calls)
+    assert still_accepted({"aten::mm": mixed}, 1) == {"aten::mm": good}
+    assert still_accepted({"aten::mm": bad}, 1) == {}
+
+
+def test_a_new_overload_is_found_beside_the_shipped(
+    entries: dict[str, Found], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the shipped calls lack is built, with what they have as its relatives, and kept."""
+    old = {n: entries[n] for n in ("aten::mm", "aten::add.Tensor")}
+    monkeypatch.setattr(index_module, "cache_path", lambda _: tmp_path / "beside.xz")
+    monkeypatch.setattr(index_module, "shipped", lambda _: dict(old))
+    monkeypatch.setattr(index_module, "registered_names", lambda _: [*old, "aten::add_.Tensor"])
+    index_module.index.cache_clear()
+    try:
+        found = index_module.index("float32")
+    finally:
+        index_module.index.cache_clear()
+    assert {n: found[n] for n in old} == old
+    assert found["aten::add_.Tensor"].calls
+    assert load(tmp_path / "beside.xz") == found

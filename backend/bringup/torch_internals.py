@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
@@ -27,7 +28,9 @@ __all__ = [
     "concrete",
     "dense_form",
     "draws_random_numbers",
+    "fake_inputs",
     "find_overload",
+    "functionalized",
     "host_function",
     "is_collective",
     "is_composite_implicit",
@@ -35,6 +38,7 @@ __all__ = [
     "is_fake",
     "load_linear_cross_entropy",
     "load_prims",
+    "loops_run_once",
     "memory_key",
     "overload_name",
     "pytorch_decompositions",
@@ -305,13 +309,31 @@ def capture(
     return graphs
 
 
+def fake_inputs(tensors: Sequence[torch.Tensor], *, dynamic: bool) -> tuple[Any, list[Any]]:
+    """A fake mode and fakes in it of real tensors, with symbolic sizes or with the sizes that they have."""
+    from torch._dynamo.source import ConstantSource
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    mode = FakeTensorMode(shape_env=ShapeEnv() if dynamic else None, allow_non_fake_inputs=True)
+    if not dynamic:
+        return mode, [mode.from_tensor(t, static_shapes=True) for t in tensors]
+    named = [(t, ConstantSource(f"input_{i}")) for i, t in enumerate(tensors)]
+    return mode, [mode.from_tensor(t, static_shapes=False, source=source) for t, source in named]
+
+
+def functionalized(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function without writes to tensors, but for those to its inputs at its end; views stay."""
+    return torch.func.functionalize(function, remove="mutations")
+
+
 def trace_with_fakes(
     function: Callable[..., Any], fakes: Sequence[Any], decompositions: Mapping[OpOverload, Decomposition]
 ) -> torch.fx.GraphModule:
     """Trace a function of fake tensors that a graph already has, symbolic sizes included, to a functional graph."""
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    functional = torch.func.functionalize(function, remove="mutations")
+    functional = functionalized(function)
     mode = next((f.fake_mode for f in fakes if is_fake(f)), contextlib.nullcontext())
     with mode:
         trace = make_fx(
@@ -329,6 +351,20 @@ def dense_form(operator: HigherOrderOperator) -> Callable[..., Any] | None:
     return flex.sdpa_dense if operator is flex.flex_attention else None
 
 
+_LOOP_CONDITIONS: ContextVar[list[torch.Tensor] | None] = ContextVar("loop_conditions", default=None)
+
+
+@contextlib.contextmanager
+def loops_run_once() -> Iterator[list[torch.Tensor]]:
+    """Within it `while_loop` evaluates its condition and its body once and loops not at all; gives the conditions' results."""
+    conditions: list[torch.Tensor] = []
+    token = _LOOP_CONDITIONS.set(conditions)
+    try:
+        yield conditions
+    finally:
+        _LOOP_CONDITIONS.reset(token)
+
+
 def while_loop(
     condition: Callable[..., torch.Tensor],
     body: Callable[..., tuple[torch.Tensor, ...]],
@@ -343,6 +379,10 @@ def while_loop(
     from torch._higher_order_ops.while_loop import while_loop_op
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
+    conditions = _LOOP_CONDITIONS.get()
+    if conditions is not None:
+        conditions.append(condition(*carried, *captured))
+        return tuple(body(*carried, *captured))
     loop: Any = while_loop_op
     mode = detect_fake_mode((carried, captured))
     if mode is None or mode.shape_env is not None:

@@ -13,7 +13,8 @@ import torch
 from bringup.errors import TargetError
 from bringup.target.call import Call
 from bringup.target.kernel import Kernel
-from bringup.target.trace import calls_of, trace
+from bringup.target.leaves import leaf_calls
+from bringup.target.trace import calls_of, function_of, trace
 from bringup.target.verdict import Reason, Status, Verdict
 from bringup.torch_internals import OpOverload, is_data_dependent, overload_name
 
@@ -102,11 +103,10 @@ class Target:
         if refusal is None and not gradients and not dynamic:
             return Verdict(Status.NATIVE)
         try:
-            graphs = self._traced(call, dynamic)
+            leaves = (None if gradients else self._quickly(call, dynamic)) or self._thoroughly(call, dynamic)
         except Exception as error:
             reason = Reason.DATA_DEPENDENT if is_data_dependent(error) else Reason.UNTRACEABLE
             return Verdict(Status.NONE, reason, f"{type(error).__name__}: {_first_line(error)}")
-        leaves = [leaf for graph in graphs for leaf in calls_of(graph)]
         for leaf in leaves:
             why = self.refuses(leaf)
             if why is None:
@@ -118,14 +118,24 @@ class Target:
             return Verdict(Status.NATIVE)
         return Verdict(Status.DECOMPOSED, through=tuple(sorted({leaf.name for leaf in leaves})))
 
-    def _traced(self, call: Call, dynamic: bool) -> list[Any]:
-        """The call's graphs; sizes and numbers that depend on data need symbols, which are not asked for without need."""
+    def _quickly(self, call: Call, dynamic: bool) -> list[Call] | None:
+        """The leaf calls without graphs; None when one has no kernel, or they can't be told: then the compiler's way decides."""
+        function, tensors = function_of(call)
         try:
-            return trace(call, self.table, dynamic=dynamic)
+            leaves = leaf_calls(function, tensors, self.table, dynamic=dynamic)
+        except Exception:  # the compiler's way may do without it, and says why where it does not
+            return None
+        return leaves if all(self.refuses(leaf) is None for leaf in leaves) else None
+
+    def _thoroughly(self, call: Call, dynamic: bool) -> list[Call]:
+        """The leaf calls of the call's graphs; sizes and numbers that depend on data need symbols, which are not asked for without need."""
+        try:
+            graphs = trace(call, self.table, dynamic=dynamic)
         except Exception as error:
             if dynamic or not is_data_dependent(error):
                 raise
-            return trace(call, self.table, dynamic=True)
+            graphs = trace(call, self.table, dynamic=True)
+        return [leaf for graph in graphs for leaf in calls_of(graph)]
 
     @cached_property
     def table(self) -> dict[OpOverload, Decomposition]:

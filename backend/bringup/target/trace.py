@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -11,7 +11,7 @@ from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
 from bringup.target.call import Call, on_host
-from bringup.torch_internals import OpOverload, capture
+from bringup.torch_internals import OpOverload, capture, is_composite_implicit
 
 
 def trace(call: Call, decompositions: Mapping[OpOverload, Any], *, dynamic: bool = False) -> list[fx.GraphModule]:
@@ -23,17 +23,25 @@ def trace(call: Call, decompositions: Mapping[OpOverload, Any], *, dynamic: bool
     Raises:
         Exception: whatever the operator raises when it has no fake implementation or reads data.
     """
+    function, tensors = function_of(call)
+    return capture(function, tensors, decompositions, dynamic=dynamic)
+
+
+def function_of(call: Call) -> tuple[Callable[..., Any], list[torch.Tensor]]:
+    """A call as a function of its tensors, and those tensors."""
     flat, spec = pytree.tree_flatten((call.args, dict(call.kwargs)))
     where = [i for i, value in enumerate(flat) if isinstance(value, torch.Tensor)]
+    # above functionalization, so that what an operator made of others writes to goes too
+    run = call.overload.decompose if is_composite_implicit(call.overload) else call.overload
 
     def function(*tensors: torch.Tensor) -> Any:
         values = list(flat)
         for i, tensor in zip(where, tensors, strict=True):
             values[i] = tensor
         args, kwargs = pytree.tree_unflatten(values, spec)
-        return call.overload(*args, **kwargs)
+        return run(*args, **kwargs)
 
-    return capture(function, [flat[i] for i in where], decompositions, dynamic=dynamic)
+    return function, [flat[i] for i in where]
 
 
 def calls_of(gm: fx.GraphModule) -> list[Call]:

@@ -16,7 +16,9 @@ from bringup_coverage.calls.shipped import SHIPPED_DTYPES, ship
 @click.command()
 @click.option("--dtype", default="float32", show_default=True, help="Which index.")
 @click.option("--json", "as_json", is_flag=True, help="Print plain data.")
-@click.option("--ship", "remake", is_flag=True, help="Find all calls of every shipped dtype anew, and write the shipped files.")
+@click.option(
+    "--ship", "remake", is_flag=True, help="Find all calls of every shipped dtype anew, and write the shipped files."
+)
 def main(dtype: str, as_json: bool, remake: bool) -> None:
     """Print how many overloads of aten have at least one call, by source, and those that have none."""
     if remake:

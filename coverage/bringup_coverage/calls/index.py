@@ -73,7 +73,9 @@ def _beside(known: dict[str, Found], dtype: str) -> dict[str, Found]:
     kept = still_accepted(known, jobs)
     names = registered_names("aten")
     float32 = None if dtype == "float32" else index("float32")
-    rest = build(dtype, names=[n for n in names if n not in kept] if kept else None, known=kept, float32=float32, jobs=jobs)
+    rest = build(
+        dtype, names=[n for n in names if n not in kept] if kept else None, known=kept, float32=float32, jobs=jobs
+    )
     return {n: kept.get(n) or rest[n] for n in names}
 
 

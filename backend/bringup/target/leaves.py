@@ -1,0 +1,110 @@
+"""The leaf calls that one call ends in, watched while it runs on fake tensors: much quicker than tracing graphs, and enough for a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from bringup.target.call import Call, on_host
+from bringup.torch_internals import (
+    OpOverload,
+    fake_inputs,
+    functionalized,
+    is_composite_implicit,
+    is_fake,
+    loops_run_once,
+)
+
+
+class NotFunctional(Exception):
+    """A write that only functionalization on every level removes."""
+
+
+@dataclass
+class _Seen:
+    """Leaf calls with what they gave. The results are kept, so that no two have the same identity."""
+
+    calls: list[tuple[Call, Any]] = field(default_factory=list)
+
+    def made(self, tensor: torch.Tensor) -> bool:
+        """Whether a tensor was just made of nothing."""
+        return bool(self.calls) and self.calls[-1][1] is tensor and next(self.calls[-1][0].tensors(), None) is None
+
+    def live(self, roots: Any) -> list[Call]:
+        """The calls that the roots, a write to a tensor, or what is no tensor depend on."""
+        wanted = {id(t) for t in _tensors(roots)}
+        found: list[Call] = []
+        for call, result in reversed(self.calls):
+            given = _tensors(result)
+            if given and not call.overload._schema.is_mutable and not any(id(t) in wanted for t in given):
+                continue
+            wanted |= {id(t) for t in call.tensors()}
+            if not on_host(call, result):
+                found.append(call)
+        return found[::-1]
+
+
+class _Watch(TorchDispatchMode):
+    """Applies a decomposition table as tracing does, and writes down what it does not decompose."""
+
+    def __init__(self, decompositions: Mapping[OpOverload, Callable[..., Any]], seen: _Seen) -> None:
+        super().__init__()
+        self.decompositions = decompositions
+        self.seen = seen
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func.namespace == "prim":  # a question about a tensor, not the device's work
+            return func(*args, **kwargs)
+        decomposition = self.decompositions.get(func)
+        if decomposition is not None:
+            with self:
+                result = decomposition(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
+        if is_composite_implicit(func):
+            with self:
+                return func.decompose(*args, **kwargs)
+        if func._schema.is_mutable and func is not torch.ops.aten.copy_.default:
+            raise NotFunctional(func)  # an operator made of others writes to what it has made
+        call = Call(func, tuple(args), kwargs)
+        if func is torch.ops.aten.detach.default and self.seen.made(args[0]):
+            return args[0]  # the last step of making a constant
+        result = func(*args, **kwargs)
+        given = list(call.tensors())
+        if not given or any(map(is_fake, given)):  # else arithmetic on constants, done while it is traced
+            self.seen.calls.append((call, result))
+        return result
+
+
+def leaf_calls(
+    function: Callable[..., Any],
+    inputs: Sequence[torch.Tensor],
+    decompositions: Mapping[OpOverload, Callable[..., Any]],
+    *,
+    dynamic: bool = False,
+) -> list[Call]:
+    """The calls that a function of tensors ends in below functionalization, what nothing depends on left out.
+
+    Gradients are not followed.
+
+    Raises:
+        Exception: whatever an operator raises that has no fake implementation, reads data, or is no plain operator.
+    """
+    seen = _Seen()
+    mode, fakes = fake_inputs(inputs, dynamic=dynamic)
+    with mode, torch.no_grad(), _Watch(decompositions, seen), loops_run_once() as conditions:
+        results = functionalized(function)(*fakes)
+    return seen.live([results, conditions])
+
+
+def _tensors(value: Any) -> list[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, (list, tuple)):
+        return [t for v in value for t in _tensors(v)]
+    return []
