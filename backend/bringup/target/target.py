@@ -107,13 +107,12 @@ class Target:
         except Exception as error:
             reason = Reason.DATA_DEPENDENT if is_data_dependent(error) else Reason.UNTRACEABLE
             return Verdict(Status.NONE, reason, f"{type(error).__name__}: {_first_line(error)}")
-        for leaf in leaves:
-            why = self.refuses(leaf)
-            if why is None:
-                continue
-            if leaf.overload is call.overload:
-                return Verdict(Status.NONE, *why)
-            return Verdict(Status.NONE, Reason.LEAF_MISSING, f"decomposes to {leaf}: {why[1]}")
+        refused = [(leaf, why) for leaf in leaves if (why := self.refuses(leaf)) is not None]
+        if refused:
+            leaf, (reason, detail) = next((r for r in refused if r[0].overload is call.overload), refused[0])
+            if leaf.overload is not call.overload:
+                reason, detail = Reason.LEAF_MISSING, f"decomposes to {leaf}: {detail}"
+            return Verdict(Status.NONE, reason, detail, missing=tuple(sorted({r[0].name for r in refused})))
         if refusal is None:
             return Verdict(Status.NATIVE)
         return Verdict(Status.DECOMPOSED, through=tuple(sorted({leaf.name for leaf in leaves})))

@@ -35,12 +35,15 @@ class Verdict:
         reason: set exactly when `status` is NONE.
         detail: one sentence for a person: the constraint that failed, the leaf that is missing.
         through: the kernels that a decomposition ends in, sorted; empty unless `status` is DECOMPOSED.
+        missing: for a no, the operators that no kernel takes, sorted: with kernels for all of them it would be a yes. Empty
+            where the call cannot be traced.
     """
 
     status: Status
     reason: Reason | None = None
     detail: str = ""
     through: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.reason is None) == (self.status is Status.NONE):

@@ -111,7 +111,7 @@ def _judge_by_results(row: dict[str, Any]) -> None:
 
 
 def _lost(name: str, status: str, detail: str) -> dict[str, Any]:
-    lost = {"statuses": {}, "through": [], "sources": [], "ran": 0, "ran_dtypes": [], "worst_error": None}
+    lost = {"statuses": {}, "through": [], "missing": [], "sources": [], "ran": 0, "ran_dtypes": [], "worst_error": None}
     return lost | {
         "case": name,
         "name": name,

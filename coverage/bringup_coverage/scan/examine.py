@@ -56,6 +56,7 @@ class Evidence:
     reason: str | None = None
     detail: str = ""
     through: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
     ran: int = 0
     ran_dtypes: list[str] = field(default_factory=list)
@@ -118,6 +119,7 @@ def _note(found: Evidence, recipe: Recipe, verdict: Verdict) -> None:
     if recipe.dtype != next(iter(found.statuses)):
         return
     found.through = sorted({*found.through, *verdict.through})
+    found.missing = sorted({*found.missing, *verdict.missing})
     if verdict.reason is not None and found.reason is None:
         found.reason, found.detail = verdict.reason.value, verdict.detail
 

@@ -78,6 +78,7 @@ def entry(
         "reason": reason,
         "detail": detail,
         "through": through,
+        "missing": found["missing"] if found is not None else [],
         "evidence": evidence,
         "dtypes": by_dtype,
     }
