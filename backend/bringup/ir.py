@@ -94,7 +94,8 @@ class Instruction:
     """One operation on one engine.
 
     Attributes:
-        operation: the overload (``aten::mm``), a scalar function (``scalar::mul``) or a higher-order operator (``region::cond``).
+        operation: the overload (``aten::mm``), a scalar function (``scalar::mul``), a check of a value that stops the program
+            or does nothing (``check::_assert_async``), or a higher-order operator (``region::cond``).
         engine: what executes it.
         function: called with the operands; what the portable executor runs.
         operands: positional operands; `Ref` and `Region` may be nested in lists.
@@ -128,8 +129,8 @@ class Instruction:
 
     @property
     def effects(self) -> bool:
-        """Whether it does more than compute its results."""
-        return bool(self.writes) or self.random
+        """Whether it does more than compute its results; without any, it is there for nothing else."""
+        return bool(self.writes) or self.random or not self.results
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class ProgramRecord:
 
 def _kernels(program: Program) -> Counter[str]:
     native = (i for i in program.walk() if i.fallback is None and "::" in i.operation)
-    return Counter(i.operation for i in native if not i.operation.startswith(("scalar::", "region::")))
+    return Counter(i.operation for i in native if not i.operation.startswith(("scalar::", "check::", "region::")))
 
 
 def _fallbacks(program: Program) -> Iterator[tuple[Program, Instruction]]:

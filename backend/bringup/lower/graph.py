@@ -8,18 +8,18 @@ from typing import Any
 
 import torch
 from torch import fx
-from torch.fx.node import map_arg
 
 from bringup.errors import UnsupportedOperatorError
 from bringup.ir import Fallback, Program, Role
 from bringup.lower.builder import ProgramBuilder
 from bringup.lower.diagnostics import unsupported
 from bringup.passes.late_decompositions import UNTRACEABLE
-from bringup.target.call import Call, on_host
+from bringup.target.call import Call, is_check, on_host
 from bringup.target.kernel import Engine
 from bringup.target.target import Target
+from bringup.target.trace import call_of
 from bringup.target.verdict import Reason
-from bringup.torch_internals import HigherOrderOperator, OpOverload, host_function, is_collective
+from bringup.torch_internals import HigherOrderOperator, host_function, is_collective
 
 
 def lower(
@@ -88,51 +88,35 @@ class _Lowering:
     def call(self, node: fx.Node) -> None:
         if self.builder.take_part(node):
             return
-        if isinstance(node.target, OpOverload):
-            self.overload(node, node.target)
+        call = call_of(node)
+        if call is not None:
+            self.operator(node, call)
         elif isinstance(node.target, HigherOrderOperator):
-            self.higher_order(node, node.target)
+            self.builder.emit(node, f"region::{node.target.name()}", Engine.HOST, node.target)
         else:
             name = getattr(node.target, "__name__", node.target)
             self.builder.emit(node, f"scalar::{name}", Engine.HOST, node.target)
 
-    def higher_order(self, node: fx.Node, operator_: HigherOrderOperator) -> None:
-        """Control flow runs its regions; a wrapper around a custom operator without a kernel is a host fallback."""
-        wrapped = next((a for a in node.args if isinstance(a, OpOverload)), None)
-        if wrapped is None:
-            self.builder.emit(node, f"region::{operator_.name()}", Engine.HOST, operator_)
-            return
-        call = _call(wrapped, node.args[1:], node.kwargs)
-        refusal, kernel = self.target.refuses(call), self.target.kernel(wrapped)
-        if refusal is None and kernel is not None:
-            self.builder.emit(node, call.name, kernel.engine, operator_)
-        elif refusal is not None:
-            self.fall_back(node, call, operator_, *refusal)
-
-    def overload(self, node: fx.Node, overload: OpOverload) -> None:
-        call = _call(overload, node.args, node.kwargs)
-        if on_host(call, node.meta.get("val")):
-            self.builder.emit(node, f"scalar::{call.name.partition('::')[2]}", Engine.HOST, host_function(overload))
-            return
-        refusal = self.target.refuses(call)
-        if is_collective(overload):
-            self.builder.emit(node, call.name, Engine.LINK, host_function(overload))
-        elif refusal is None:
-            kernel = self.target.kernel(overload)
+    def operator(self, node: fx.Node, call: Call) -> None:
+        """An operator runs on the engine of its kernel, on the host where that is its own work, and else falls back."""
+        refusal, kernel = self.target.refuses(call), self.target.kernel(call.overload)
+        plain = node.target is call.overload
+        function: Any = host_function(call.overload) if plain else node.target
+        if refusal is None:
             assert kernel is not None
-            self.builder.emit(node, call.name, kernel.engine, kernel.implementation or host_function(overload))
+            self.builder.emit(node, call.name, kernel.engine, (kernel.implementation if plain else None) or function)
+        elif on_host(call, node.meta.get("val")):
+            kind = "check" if is_check(call.overload) else "scalar"
+            self.builder.emit(node, f"{kind}::{call.name.partition('::')[2]}", Engine.HOST, function)
+        elif is_collective(call.overload):
+            self.builder.emit(node, call.name, Engine.LINK, function)
         else:
             untraceable = node.meta.get(UNTRACEABLE)
-            why = refusal if untraceable is None else (Reason.UNTRACEABLE, untraceable)
-            self.fall_back(node, call, host_function(overload), *why)
+            self.fall_back(
+                node, call, function, *(refusal if untraceable is None else (Reason.UNTRACEABLE, untraceable))
+            )
 
     def fall_back(self, node: fx.Node, call: Call, function: Any, reason: Reason, detail: str) -> None:
         if not self.allow_fallback:
             raise unsupported(node, call, reason, detail, self.target)
         self.builder.emit(node, call.name, Engine.HOST, function, Fallback(reason, detail))
-
-
-def _call(overload: OpOverload, args: Any, kwargs: Any) -> Call:
-    """The call that a node makes, its nodes' fake values in their places."""
-    args, kwargs = map_arg((args, kwargs), lambda node: node.meta.get("val"))
-    return Call(overload, tuple(args), dict(kwargs))

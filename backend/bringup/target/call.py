@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from bringup.torch_internals import OpOverload, overload_name
+from bringup.torch_internals import OpOverload, overload_name, written_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,28 @@ class Call:
 _READS_SHAPE = ("aten::sym_size", "aten::sym_stride", "aten::sym_numel", "aten::sym_storage_offset")
 
 
+_OWN = ("aten", "prims")
+"""PyTorch's own namespaces, whose schemas may be trusted: a custom operator that names no result may do anything."""
+
+
+def is_check(overload: OpOverload) -> bool:
+    """Whether an operator can only let the program go on or stop it with an error: it has no result and writes to nothing.
+
+    Stopping a program is control, which is the host's: the device makes the value, the host looks at it.
+    """
+    return overload.namespace in _OWN and not overload._schema.returns and not written_arguments(overload)
+
+
 def on_host(call: Call, result: Any) -> bool:
-    """Whether a call in a graph is the host's own work: it reads a shape, or no tensor goes in or comes out of it.
+    """Whether a call in a graph is the host's own work where no kernel takes it.
+
+    It reads a shape, it is a check, or no tensor goes in or comes out of it.
 
     Args:
         call: the call.
         result: what it gives, a fake value.
     """
-    if call.overload._schema.name in _READS_SHAPE:
+    if call.overload._schema.name in _READS_SHAPE or is_check(call.overload):
         return True
     results = result if isinstance(result, (list, tuple)) else (result,)
     return next(call.tensors(), None) is None and not any(isinstance(r, torch.Tensor) for r in results)

@@ -26,7 +26,7 @@ _TABLE: tuple[tuple[Engine, frozenset[torch.dtype], str], ...] = (
     (_MEMORY, ANY, "detach view_as_real view_as_complex"),
     (_MEMORY, ANY, "clone _to_copy copy_ set_.source_Tensor cat constant_pad_nd flip"),
     (_MEMORY, ANY, "index.Tensor index_put gather scatter.src scatter_add scatter_reduce.two"),
-    (_MEMORY, ANY, "nonzero _local_scalar_dense _linalg_check_errors"),
+    (_MEMORY, ANY, "nonzero _local_scalar_dense"),
     # elementwise, one operand
     (_VECTOR, NUMBER, "abs neg sign"),
     (_VECTOR, REAL, "floor ceil trunc round"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import fx
@@ -11,7 +11,7 @@ from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
 from bringup.target.call import Call, on_host
-from bringup.torch_internals import OpOverload, capture, is_composite_implicit
+from bringup.torch_internals import HigherOrderOperator, OpOverload, capture, is_composite_implicit
 
 
 def trace(call: Call, decompositions: Mapping[OpOverload, Any], *, dynamic: bool = False) -> list[fx.GraphModule]:
@@ -53,10 +53,27 @@ def calls_of(gm: fx.GraphModule) -> list[Call]:
     for node in gm.graph.nodes:
         if node.op == "get_attr" and isinstance(region := getattr(gm, str(node.target), None), fx.GraphModule):
             calls += calls_of(region)
-        if node.op != "call_function" or not isinstance(node.target, OpOverload):
-            continue
-        args, kwargs = map_arg((node.args, node.kwargs), lambda n: n.meta.get("val"))
-        call = Call(node.target, tuple(args), dict(kwargs))
-        if not on_host(call, node.meta.get("val")):
+        call = call_of(node)
+        if call is not None and not on_host(call, node.meta.get("val")):
             calls.append(call)
     return calls
+
+
+def call_of(node: fx.Node) -> Call | None:
+    """The operator call that a node makes, itself or through a higher-order operator that orders or functionalizes its effects.
+
+    Its nodes' fake values are in their places. None for arithmetic on sizes and for control flow, whose bodies are regions.
+    """
+    if node.op != "call_function":
+        return None
+    if isinstance(node.target, OpOverload):
+        overload, args = node.target, node.args
+    elif isinstance(node.target, HigherOrderOperator):
+        place = next((i for i, a in enumerate(node.args) if isinstance(a, OpOverload)), None)
+        if place is None:
+            return None
+        overload, args = cast(OpOverload, node.args[place]), node.args[place + 1 :]
+    else:
+        return None
+    args, kwargs = map_arg((args, node.kwargs), lambda n: n.meta.get("val"))
+    return Call(overload, tuple(args), dict(kwargs))
