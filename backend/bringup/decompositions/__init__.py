@@ -22,6 +22,7 @@ from bringup.decompositions import (
     embedding_bag_backward,
     fft,
     grid_sample,
+    grouped_matmul,
     histograms,
     indexing,
     interpolation,
@@ -67,7 +68,7 @@ from bringup.decompositions.registry import Decomposition, Decompositions, merge
 from bringup.decompositions.rules import schema_rules
 from bringup.torch_internals import OpOverload
 
-__all__ = ["FAMILIES", "Decomposition", "Decompositions", "default_decompositions"]
+__all__ = ["FAMILIES", "Decomposition", "Decompositions", "arrived", "default_decompositions"]
 
 FAMILIES: tuple[Decompositions, ...] = (
     activations.TABLE,
@@ -84,6 +85,7 @@ FAMILIES: tuple[Decompositions, ...] = (
     embedding_bag_backward.TABLE,
     fft.TABLE,
     grid_sample.TABLE,
+    grouped_matmul.TABLE,
     histograms.TABLE,
     indexing.TABLE,
     interpolation.TABLE,
@@ -127,6 +129,23 @@ FAMILIES: tuple[Decompositions, ...] = (
 
 
 @cache
+def _beside_ours() -> dict[OpOverload, Decomposition]:
+    return {**usable_entries(), **schema_rules()}
+
+
+@cache
+def _with(arrived: frozenset[OpOverload]) -> dict[OpOverload, Decomposition]:
+    return {**_beside_ours(), **merge(FAMILIES)}
+
+
+def arrived() -> frozenset[OpOverload]:
+    """The operators of other packages that a family has an entry for, and that exist now."""
+    return frozenset(overload for family in FAMILIES for overload in family.arrived())
+
+
 def default_decompositions() -> dict[OpOverload, Decomposition]:
-    """Ours, then the rules made from schemas, then PyTorch's own: the first that has an overload wins."""
-    return {**usable_entries(), **schema_rules(), **merge(FAMILIES)}
+    """Ours, then the rules made from schemas, then PyTorch's own: the first that has an overload wins.
+
+    The same table at every call, until another package registers an operator that a family has an entry for.
+    """
+    return _with(arrived())

@@ -17,12 +17,16 @@ F = TypeVar("F", bound=Decomposition)
 
 
 class Decompositions(Mapping[OpOverload, Decomposition]):
-    """A table of decompositions; a second entry for an overload is an error."""
+    """A table of decompositions; a second entry for an overload is an error.
+
+    Entries for operators of other packages appear when those register them (`register_later`).
+    """
 
     def __init__(self, family: str) -> None:
         self.family = family
         self.absent: list[str] = []  # names that this torch does not have; a test holds it empty on the pinned release
         self._entries: dict[OpOverload, Decomposition] = {}
+        self._later: dict[str, Decomposition] = {}
 
     def register(self, *names: str) -> Callable[[F], F]:
         """Register a function for the overloads called `names`, such as ``aten::silu``.
@@ -44,6 +48,31 @@ class Decompositions(Mapping[OpOverload, Decomposition]):
 
         return add
 
+    def register_later(self, *names: str) -> Callable[[F], F]:
+        """Register a function for operators that another package brings, such as ``transformers::grouped_mm_fallback``.
+
+        The package is never imported for it: whoever reads the table sees the entries of those that exist by then.
+
+        Raises:
+            TargetError: a name has a decomposition already.
+        """
+
+        def add(fn: F) -> F:
+            for name in names:
+                if name in self._later:
+                    raise TargetError(
+                        f"two decompositions for {name}: {self._later[name].__qualname__} and {fn.__qualname__}"
+                    )
+                self._later[name] = fn
+            return fn
+
+        return add
+
+    def arrived(self) -> dict[OpOverload, Decomposition]:
+        """The entries registered for later whose operators exist now."""
+        found = ((find_overload(name), fn) for name, fn in self._later.items())
+        return {overload: fn for overload, fn in found if overload is not None}
+
     def add(self, overload: OpOverload, fn: Decomposition) -> None:
         """Enter `fn` as the decomposition of `overload`.
 
@@ -58,13 +87,14 @@ class Decompositions(Mapping[OpOverload, Decomposition]):
         self._entries[overload] = fn
 
     def __getitem__(self, overload: OpOverload) -> Decomposition:
-        return self._entries[overload]
+        return self._entries[overload] if overload in self._entries else self._later[overload_name(overload)]
 
     def __iter__(self) -> Iterator[OpOverload]:
-        return iter(self._entries)
+        yield from self._entries
+        yield from self.arrived()
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._entries) + len(self.arrived())
 
 
 def merge(tables: tuple[Mapping[OpOverload, Decomposition], ...]) -> dict[OpOverload, Decomposition]:

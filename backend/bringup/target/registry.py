@@ -7,17 +7,25 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from bringup.decompositions import default_decompositions
+from bringup.decompositions import arrived, default_decompositions
 from bringup.errors import OptionError
 from bringup.target.file import target_from_file
 from bringup.target.sim import required_kernels
 from bringup.target.sim_optional import optional_kernels
 from bringup.target.target import Target
+from bringup.torch_internals import OpOverload
+
+
+def sim() -> Target:
+    """The simulated accelerator: at most 128 required kernels, and optional fused ones.
+
+    The same target at every call, until another package registers an operator that bringup has a decomposition for.
+    """
+    return _sim(arrived())
 
 
 @cache
-def sim() -> Target:
-    """The simulated accelerator: at most 128 required kernels, and optional fused ones."""
+def _sim(_: frozenset[OpOverload]) -> Target:
     return Target("sim", (*required_kernels(), *optional_kernels()), default_decompositions())
 
 
