@@ -27,8 +27,10 @@ __all__ = [
     "capture",
     "concrete",
     "dense_form",
+    "dispatch_rules",
     "draws_random_numbers",
     "fake_inputs",
+    "find_backend",
     "find_overload",
     "functionalized",
     "host_function",
@@ -126,6 +128,31 @@ def registrations(dispatch_key: str) -> frozenset[str]:
         return frozenset(torch._C._dispatch_get_registrations_for_dispatch_key(dispatch_key))
     except RuntimeError as error:
         raise ValueError(f"torch {torch.__version__} has no dispatch key {dispatch_key!r}") from error
+
+
+def dispatch_rules() -> dict[str, dict[str, str]]:
+    """By dispatch key, then by operator: what the dispatcher would call for it, where it has anything at all.
+
+    The rules, in the dispatcher's own words: ``kernel`` (registered for the key itself), ``default backend kernel``
+    (CompositeExplicitAutograd and its NonFunctional form), ``math kernel`` (CompositeImplicitAutograd), ``nested kernel``,
+    ``autograd kernel``, ``backend fallback``; and ``fallthrough``, where the key is passed over.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for schema in registered_schemas()[0]:
+        name = f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name
+        for line in torch._C._dispatch_dump_table(name).splitlines():
+            key, _, rest = line.partition(": ")
+            rule = "fallthrough" if rest.startswith("fallthrough") else rest[rest.rfind("[") + 1 : -1]
+            found.setdefault(key, {})[name] = rule
+    found.pop("Undefined", None)  # the row for calls without tensors
+    return found
+
+
+def find_backend(name: str) -> Callable[..., Any] | None:
+    """The compiler of a torch.compile backend, or None when none is registered under that name."""
+    from torch._dynamo import list_backends, lookup_backend
+
+    return lookup_backend(name) if name in list_backends(exclude_tags=()) else None
 
 
 def tags_of(name: str, overload_name_: str) -> tuple[str, ...]:
