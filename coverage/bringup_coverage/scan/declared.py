@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from bringup.target.target import Target
 from bringup.torch_internals import overload_name
@@ -28,13 +29,27 @@ class Claim:
 
     Attributes:
         status: native, decomposed or none.
-        reason: for none, one of the reasons of `bringup_coverage.scan.row.REASONS`.
+        reason: for none, one of the reasons of `bringup_coverage.scan.report.REASONS`.
         detail: for a person.
+        through: overloads that it is known to call.
+        missing: overloads that it is known to call and that have no kernel.
+        sources: what said so, where there is more than one source.
     """
 
     status: str
     reason: str | None = None
     detail: str = ""
+    through: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+class Claims(Protocol):
+    """What is known of every overload without a call."""
+
+    def claim(self, operator: Operator) -> Claim:
+        """What is known of one overload."""
+        ...
 
 
 @dataclass(frozen=True)

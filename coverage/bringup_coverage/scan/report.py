@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from bringup_coverage.catalogue import Catalogue, Operator
-from bringup_coverage.scan.declared import Declared
+from bringup_coverage.scan.declared import Claims
 
 SCHEMA_VERSION = 1
 
@@ -24,6 +24,9 @@ REASONS = {
     "custom-operator": "a custom operator without a kernel",
     "layout": "it works on sparse, nested or quantized tensors",
     "vendor": "it belongs to a vendor's library, a device that is not here, or PyTorch's own machinery",
+    "no-registration": "nothing is registered for the dispatch key",
+    "no-call": "no call of it could be made here, so that nothing is known",
+    "backend-error": "the backend refuses it, or fails to compile or run it",
     "wrong-result": "it runs, but the result is not eager's",
     "host-fallback": "part of it runs on the host",
     "crash": "the process died",
@@ -35,14 +38,14 @@ STATUSES = ("native", "decomposed", "none")
 
 
 def entry(
-    operator: Operator, declared: Declared, found: dict[str, Any] | None, variants: tuple[str, ...]
+    operator: Operator, declared: Claims, found: dict[str, Any] | None, variants: tuple[str, ...]
 ) -> dict[str, Any]:
     """One overload's entry; without evidence from calls, what the tables declare."""
     claim = declared.claim(operator)
     status, reason, detail = claim.status, claim.reason, claim.detail
     evidence: dict[str, Any] = {"level": "declared", "samples": 0, "dtypes": [], "dynamic": None, "gradient": None}
-    evidence |= {"worst_error": None, "sources": [], "problems": []}
-    through: list[str] = []
+    evidence |= {"worst_error": None, "sources": list(claim.sources), "problems": []}
+    through = list(claim.through)
     by_dtype: dict[str, str] = {}
     if found is not None and found["statuses"]:
         status, reason, detail = found["status"], found["reason"], found["detail"]
@@ -78,7 +81,7 @@ def entry(
         "reason": reason,
         "detail": detail,
         "through": through,
-        "missing": found["missing"] if found is not None else [],
+        "missing": found["missing"] if found is not None else list(claim.missing),
         "evidence": evidence,
         "dtypes": by_dtype,
     }
@@ -89,7 +92,7 @@ def _worst(statuses: list[str]) -> str:
 
 
 def report(
-    target: str, level: str, catalogue: Catalogue, declared: Declared, found: dict[str, dict[str, Any]]
+    target: str, level: str, catalogue: Catalogue, declared: Claims, found: dict[str, dict[str, Any]]
 ) -> dict[str, Any]:
     """The whole report, entries sorted by name."""
     variants = catalogue.variants()
