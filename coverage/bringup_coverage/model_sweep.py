@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bringup_coverage.architectures.catalogue import ARCHITECTURES
 from bringup_coverage.architectures.row import Architecture
 from bringup_coverage.journal import Journal
 from bringup_coverage.model_check import ModelOutcome, check
 from bringup_coverage.pool import run_isolated
+from bringup_coverage.progress import progress
 
 
 @dataclass(frozen=True)
@@ -57,18 +56,10 @@ def sweep_models(
     wanted = selected(only)
     todo = [a for a in wanted if a.model_type not in journal.rows]
     _warm_up(settings.backend)
-    columns = (
-        TextColumn("models"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("", total=len(wanted), completed=len(wanted) - len(todo))
+    with progress("models", total=len(wanted), done=len(wanted) - len(todo)) as advance:
         for outcome in run_isolated(todo, partial(_run, settings), _lost, jobs=jobs, timeout=timeout):
             journal.add(outcome.to_dict())
-            progress.update(bar, advance=1, description=f"{outcome.case} {outcome.status}")
+            advance(f"{outcome.case} {outcome.status}")
     return [journal.rows[a.model_type] for a in wanted]
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -14,6 +16,15 @@ Result = TypeVar("Result")
 
 _CONTEXT = multiprocessing.get_context("fork")
 _CASES_PER_WORKER = 40  # compiled graphs are never freed by torch; a fresh fork is cheap
+
+
+class WorkerError(RuntimeError):
+    """A task raised in its worker: a fault of the code that runs the cases, not of what is examined."""
+
+
+@dataclass(frozen=True)
+class _Raised:
+    traceback: str
 
 
 @dataclass
@@ -32,6 +43,7 @@ def run_isolated(
     *,
     jobs: int,
     timeout: float,
+    per_worker: int = _CASES_PER_WORKER,
 ) -> Iterator[Result]:
     """Results of `function` on each task, in the order they finish.
 
@@ -41,6 +53,10 @@ def run_isolated(
         lost: makes the result of a task whose worker died (status ``crash``) or took too long (``timeout``).
         jobs: workers at a time.
         timeout: seconds that one task may take.
+        per_worker: tasks that a worker runs before it makes way for a fresh one.
+
+    Raises:
+        WorkerError: `function` raised; the text has its traceback.
     """
     todo = list(reversed(tasks))
     workers: list[_Worker[Task]] = []
@@ -52,7 +68,7 @@ def run_isolated(
                 if worker.task is None and todo:
                     worker.task, worker.started = todo.pop(), time.monotonic()
                     worker.pipe.send(worker.task)
-            yield from _collect(workers, lost, timeout)
+            yield from _collect(workers, lost, timeout, per_worker)
             workers = [w for w in workers if w.process is not None]
     finally:
         for worker in workers:
@@ -74,16 +90,29 @@ def _serve(pipe: Connection, function: Callable[[Any], Any]) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)
+    _silence()
     while True:
         try:
             task = pipe.recv()
         except EOFError:
             return
-        pipe.send(function(task))
+        try:
+            result = function(task)
+        except Exception:
+            result = _Raised(traceback.format_exc())
+        pipe.send(result)
+
+
+def _silence() -> None:
+    """What operators print, and what a dying worker says, would tear the progress bar."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
 
 
 def _collect(
-    workers: list[_Worker[Task]], lost: Callable[[Task, str, str], Result], timeout: float
+    workers: list[_Worker[Task]], lost: Callable[[Task, str, str], Result], timeout: float, per_worker: int
 ) -> Iterator[Result]:
     busy = {w.pipe: w for w in workers if w.task is not None}
     ready = wait(list(busy), timeout=0.5)
@@ -98,8 +127,10 @@ def _collect(
                 worker.process.join(5)
                 result = lost(task, "crash", f"worker exit status {worker.process.exitcode}")
                 _stop(worker)
+            if isinstance(result, _Raised):
+                raise WorkerError(f"bringup itself failed on {task}:\n{result.traceback}")
             yield result
-            if worker.process is not None and worker.done >= _CASES_PER_WORKER:
+            if worker.process is not None and worker.done >= per_worker:
                 _stop(worker)
         elif time.monotonic() - worker.started > timeout:
             task, worker.task = worker.task, None

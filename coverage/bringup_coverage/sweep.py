@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bringup.errors import OptionError
 from bringup_coverage.journal import Journal
 from bringup_coverage.pool import run_isolated
 from bringup_coverage.probe import Outcome, probe
+from bringup_coverage.progress import progress
 from bringup_coverage.samples import Case, cases
 
 
@@ -69,18 +68,10 @@ def sweep(settings: Settings, path: Path, *, jobs: int, timeout: float, fresh: b
     wanted = selected(settings)
     todo = [c for c in wanted if str(c) not in journal.rows]
     _warm_up()
-    columns = (
-        TextColumn("conformance"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("", total=len(wanted), completed=len(wanted) - len(todo))
+    with progress("conformance", total=len(wanted), done=len(wanted) - len(todo)) as advance:
         for outcome in run_isolated(todo, partial(_run, settings), _lost, jobs=jobs, timeout=timeout):
             journal.add(outcome.to_dict())
-            progress.update(bar, advance=1, description=outcome.case)
+            advance(outcome.case)
     return [journal.rows[str(c)] for c in sorted(wanted)]
 
 

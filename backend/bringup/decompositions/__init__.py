@@ -21,6 +21,7 @@ from bringup.decompositions import (
     embedding_bag,
     embedding_bag_backward,
     fft,
+    foreach,
     grid_sample,
     grouped_matmul,
     histograms,
@@ -63,6 +64,7 @@ from bringup.decompositions import (
     views,
     windows,
 )
+from bringup.decompositions.foreach import foreach_rules
 from bringup.decompositions.pytorch import usable_entries
 from bringup.decompositions.registry import Decomposition, Decompositions, merge
 from bringup.decompositions.rules import schema_rules
@@ -84,6 +86,7 @@ FAMILIES: tuple[Decompositions, ...] = (
     embedding_bag.TABLE,
     embedding_bag_backward.TABLE,
     fft.TABLE,
+    foreach.TABLE,
     grid_sample.TABLE,
     grouped_matmul.TABLE,
     histograms.TABLE,
@@ -130,7 +133,7 @@ FAMILIES: tuple[Decompositions, ...] = (
 
 @cache
 def _beside_ours() -> dict[OpOverload, Decomposition]:
-    return {**usable_entries(), **schema_rules()}
+    return {**usable_entries(), **schema_rules(), **foreach_rules()}
 
 
 @cache

@@ -1,7 +1,6 @@
 """Decompositions made from schemas: one rule for a whole kind of overload, no operator's name in it.
 
 * ``X.Scalar`` whose sibling ``X.Tensor`` takes a tensor in the same place: the number becomes a 0-dim tensor.
-* ``_foreach_X.*``: X on each element of the lists.
 * ``X_copy`` where X takes the same arguments and returns a view: a contiguous copy of what X returns.
 """
 
@@ -21,13 +20,14 @@ from bringup.torch_internals import (
     written_arguments,
 )
 
-_TAKES_NUMBERS = (
+TAKES_NUMBERS = (
     "aten::add.Tensor",
     "aten::sub.Tensor",
     "aten::mul.Tensor",
     "aten::div.Tensor",
     "aten::div.Tensor_mode",
 )
+"""Operators whose tensor forms take Python numbers in the second place."""
 
 
 def scalar_as_tensor(value: Any, like: torch.Tensor) -> torch.Tensor:
@@ -46,7 +46,7 @@ def scalar_as_tensor(value: Any, like: torch.Tensor) -> torch.Tensor:
 def _candidates() -> Iterator[OpOverload]:
     """Overloads that a rule may cover; names only narrow the search, the schemas decide."""
     for name in registered_names("aten"):
-        if name.startswith("aten::_foreach_") or "scalar" in name.lower() or name.partition(".")[0].endswith("_copy"):
+        if "scalar" in name.lower() or name.partition(".")[0].endswith("_copy"):
             overload = find_overload(name)
             if overload is not None:
                 yield overload
@@ -72,7 +72,7 @@ def _tensor_sibling(overload: OpOverload) -> tuple[OpOverload, tuple[int, ...]] 
 
 
 def _scalar_rule(sibling: OpOverload, positions: tuple[int, ...]) -> Decomposition:
-    takes_numbers = sibling._name in _TAKES_NUMBERS
+    takes_numbers = sibling._name in TAKES_NUMBERS
 
     def with_tensors(*args: Any, **kwargs: Any) -> Any:
         like = next((a for a in args if isinstance(a, torch.Tensor)), None)
@@ -85,25 +85,6 @@ def _scalar_rule(sibling: OpOverload, positions: tuple[int, ...]) -> Decompositi
         return sibling(*changed, **kwargs)
 
     return with_tensors
-
-
-def _foreach_rule(overload: OpOverload) -> Decomposition | None:
-    packet = getattr(torch.ops.aten, overload._overloadpacket.__name__.removeprefix("_foreach_"), None)
-    if packet is None or not overload._schema.returns:
-        return None
-    arguments = overload._schema.arguments
-
-    def one_by_one(*args: Any, **kwargs: Any) -> Any:
-        lists = [
-            i for i, a in enumerate(args) if isinstance(a, (list, tuple)) and str(arguments[i].type) != "List[int]"
-        ]
-        results = []
-        for k in range(len(args[lists[0]])):
-            element = [a[k] if i in lists else a for i, a in enumerate(args)]
-            results.append(packet(*element, **kwargs))
-        return results
-
-    return one_by_one
 
 
 def _viewing_sibling(overload: OpOverload) -> OpOverload | None:
@@ -134,11 +115,6 @@ def schema_rules() -> dict[OpOverload, Decomposition]:
     table: dict[OpOverload, Decomposition] = {}
     for overload in _candidates():
         if written_arguments(overload) or is_composite_implicit(overload):
-            continue
-        if overload._overloadpacket.__name__.startswith("_foreach_"):
-            rule = _foreach_rule(overload)
-            if rule is not None:
-                table[overload] = rule
             continue
         viewing = _viewing_sibling(overload)
         if viewing is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import os
 import struct
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -90,16 +89,7 @@ def _title(program: Program) -> str:
 
 
 def _record(dtype: str, program: Program) -> tuple[Program, Recording]:
-    _silence()
     return program, record(program, dtype)
-
-
-def _silence() -> None:
-    """What operators print, and what a dying worker says, belongs to no one."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)
 
 
 def _resolved(names: Sequence[str], knowledge: Knowledge, jobs: int) -> dict[str, Found]:
@@ -126,7 +116,6 @@ def _resolved(names: Sequence[str], knowledge: Knowledge, jobs: int) -> dict[str
 def _resolve(
     knowledge: Knowledge, marks: mmap.mmap, places: dict[str, int], skipped: dict[str, set[int]], name: str
 ) -> tuple[str, Found | None]:
-    _silence()
 
     def mark(number: int) -> bool:
         struct.pack_into("i", marks, places[name], number)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import io
 import json
+import sys
+import traceback
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 import torch
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from bringup.errors import OptionError
 from bringup.target.registry import find_target
@@ -21,6 +19,7 @@ from bringup_coverage.calls.index import index
 from bringup_coverage.catalogue import Catalogue, Operator, catalogue
 from bringup_coverage.journal import Journal
 from bringup_coverage.pool import run_isolated
+from bringup_coverage.progress import progress
 from bringup_coverage.scan.cache import code_key, folder, keep, kept
 from bringup_coverage.scan.declared import Declared
 from bringup_coverage.scan.examine import Settings, examine, summary
@@ -30,6 +29,11 @@ __all__ = ["Settings", "checked_dtypes", "scan"]
 
 WITHOUT_CALLS = ("vendor", "device", "collective", "internal", "testing", "quantized", "sparse", "nested", "prims")
 """Tiers whose overloads are judged by the tables alone: on the host there is no dense call of them, or nothing to compare with."""
+
+INTERNAL = "internal-error"
+
+PER_WORKER = {"traced": 300, "run": 40}
+"""Overloads that a worker examines before it makes way for a fresh one: torch never frees what was compiled."""
 
 
 def scan(
@@ -65,7 +69,10 @@ def scan(
     journal = Journal(folder() / f"scan-{name}.jsonl", identity, fresh=fresh)
     _examine_all(wanted, settings, journal, jobs, timeout)
     made = report(settings.target, settings.level, wanted, declared, journal.rows) | {"complete": complete}
-    if complete:
+    faults = [r for r in journal.rows.values() if r["reason"] == INTERNAL]
+    if faults:
+        _say(faults)
+    elif complete:
         keep(whole, made)
     return made
 
@@ -76,42 +83,57 @@ def _examine_all(wanted: Catalogue, settings: Settings, journal: Journal, jobs: 
     if not todo:
         return
     _warm_up(settings)
-    columns = (
-        TextColumn(f"coverage ({settings.level})"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("", total=len(names), completed=len(names) - len(todo))
-        for row in run_isolated(todo, partial(_row, settings), _lost, jobs=jobs, timeout=timeout):
-            journal.add(row)
-            progress.update(bar, advance=1, description=row["case"])
+    with progress(f"coverage ({settings.level})", total=len(names), done=len(names) - len(todo)) as advance:
+        work = run_isolated(
+            todo, partial(_row, settings), _lost, jobs=jobs, timeout=timeout, per_worker=PER_WORKER[settings.level]
+        )
+        for row in work:
+            if row["reason"] == INTERNAL:
+                journal.rows[row["case"]] = row  # in this report; not kept, so that the next scan looks again
+            else:
+                journal.add(row)
+            advance(row["case"])
 
 
 def _row(settings: Settings, name: str) -> dict[str, Any]:
-    with contextlib.redirect_stdout(io.StringIO()):  # aten::_print prints
+    try:
         found = examine(name, settings)
+    except Exception as error:
+        return _ours(name, error)
     row = found.to_dict() | {"case": name, "status": "none"}
     if found.statuses:
-        row["status"], row["reason"], row["detail"] = summary(found, settings.dtypes[0])
-        _judge_by_results(row)
+        base = settings.dtypes[0] if settings.dtypes[0] in found.statuses else next(iter(found.statuses))
+        row["status"], row["reason"], row["detail"] = summary(found, base)
+        _judge_by_results(row, base)
     return row
 
 
-def _judge_by_results(row: dict[str, Any]) -> None:
-    """A call that compiles but gives another result than eager, or runs on the host, is not covered."""
-    wrong = [p for p in row["problems"] if ": fail: " in p or ": error: " in p]
-    fallbacks = [p for p in row["problems"] if ": fallback: " in p]
-    if row["status"] == "none" or not (wrong or fallbacks):
-        return
-    row["status"], row["detail"] = "none", (wrong or fallbacks)[0]
-    row["reason"] = "wrong-result" if wrong else "host-fallback"
+def _judge_by_results(row: dict[str, Any], base: str) -> None:
+    """A call that compiles but gives another result than eager, or runs on the host, is not covered.
+
+    In another dtype than the first that shows in that dtype's cell; gradients and symbolic sizes count as the first dtype.
+    """
+    for outcome, reason in (("fail", "wrong-result"), ("error", "wrong-result"), ("fallback", "host-fallback")):
+        for problem in row["problems"]:
+            place, _, rest = problem.partition(": ")
+            if not rest.startswith(f"{outcome}: "):
+                continue
+            if place in row["statuses"] and place != base:
+                row["statuses"][place].append("none")
+            elif row["status"] != "none":
+                row["status"], row["reason"], row["detail"] = "none", reason, problem
 
 
 def _lost(name: str, status: str, detail: str) -> dict[str, Any]:
-    lost = {"statuses": {}, "through": [], "missing": [], "sources": [], "ran": 0, "ran_dtypes": [], "worst_error": None}
+    lost = {
+        "statuses": {},
+        "through": [],
+        "missing": [],
+        "sources": [],
+        "ran": 0,
+        "ran_dtypes": [],
+        "worst_error": None,
+    }
     return lost | {
         "case": name,
         "name": name,
@@ -125,12 +147,26 @@ def _lost(name: str, status: str, detail: str) -> dict[str, Any]:
     }
 
 
+def _ours(name: str, error: Exception) -> dict[str, Any]:
+    """The row of an overload whose examination failed: that is a fault of bringup, said so with its traceback, and no verdict."""
+    row = _lost(name, INTERNAL, "")
+    row["detail"] = f"bringup itself failed: {type(error).__name__}: {error}"
+    row["problems"] = ["".join(traceback.format_exception(error))]
+    return row
+
+
+def _say(faults: list[dict[str, Any]]) -> None:
+    first = faults[0]["problems"][0]
+    print(
+        f"bringup itself failed on {', '.join(r['name'] for r in faults)}: that is our fault, please report it.\n{first}",
+        file=sys.stderr,
+    )
+
+
 def _warm_up(settings: Settings) -> None:
     """Import what every worker needs before they are forked, and find the calls of each dtype, once for a release."""
     from bringup import compile_function
-    from bringup_coverage.samples import opinfos
 
-    opinfos()
     for dtype in settings.dtypes:  # a worker may have no workers of its own, which looking for calls needs
         index(dtype)
     compile_function(torch.neg)(torch.ones(2))

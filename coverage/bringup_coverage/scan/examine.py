@@ -112,7 +112,7 @@ def _examine_call(found: Evidence, recipe: Recipe, target: Target, settings: Set
 
 
 def _note(found: Evidence, recipe: Recipe, verdict: Verdict) -> None:
-    """Add a call's verdict; the worst call of the first dtype decides the overload's reason and kernels."""
+    """Add a call's verdict; the worst call of the dtype `base` decides the overload's reason and kernels."""
     found.statuses.setdefault(recipe.dtype, []).append(verdict.status.value)
     if recipe.source not in found.sources:
         found.sources.append(recipe.source)
@@ -212,9 +212,8 @@ def _dynamic(found: Evidence, overload: Any, recipe: Recipe, target: Target, set
 
 
 def summary(found: Evidence, base: str) -> tuple[str, str | None, str]:
-    """Status, reason and detail of an overload from its calls: the worst call of the first dtype decides, differences are said."""
-    dtype = base if base in found.statuses else next(iter(found.statuses))
-    counts = Counter(found.statuses[dtype])
+    """Status, reason and detail of an overload from its calls: the worst call of the dtype `base` decides, differences are said."""
+    counts = Counter(found.statuses[base])
     status = next(s.value for s in ORDER if counts[s.value])
     detail = found.detail if status == Status.NONE.value else ""
     if len(counts) > 1:

@@ -31,6 +31,7 @@ REASONS = {
     "host-fallback": "part of it runs on the host",
     "crash": "the process died",
     "timeout": "it took too long",
+    "internal-error": "bringup itself failed on it: a fault to report, not a verdict",
 }
 """The closed set of reasons for a verdict of none."""
 
