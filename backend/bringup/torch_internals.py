@@ -345,6 +345,7 @@ def fake_inputs(tensors: Sequence[torch.Tensor], *, dynamic: bool) -> tuple[Any,
     mode = FakeTensorMode(shape_env=ShapeEnv() if dynamic else None, allow_non_fake_inputs=True)
     if not dynamic:
         return mode, [mode.from_tensor(t, static_shapes=True) for t in tensors]
+    mode.cache_enabled = False  # entries with symbols cost more than they save
     named = [(t, ConstantSource(f"input_{i}")) for i, t in enumerate(tensors)]
     return mode, [mode.from_tensor(t, static_shapes=False, source=source) for t, source in named]
 
