@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import torch
 from torch.utils import _pytree as pytree
@@ -31,6 +31,33 @@ class Finding:
     error: float | None = None
 
 
+class Compiler(Protocol):
+    """What is under test: it makes a function that should behave as the one it is given."""
+
+    def compile(self, function: Function, *, dynamic: bool) -> Function:
+        """`function`, compiled; at once or at the first call."""
+        ...
+
+    def control(self, function: Function, *, dynamic: bool) -> Function:
+        """`function`, captured in the same way and run by eager: what fails here as well is not the compiler's fault."""
+        ...
+
+
+@dataclass(frozen=True)
+class Bringup:
+    """bringup's own compiler, without Dynamo."""
+
+    options: dict[str, Any]
+
+    def compile(self, function: Function, *, dynamic: bool) -> Function:
+        """By `bringup.compile_function`."""
+        return compile_function(function, options=self.options, dynamic=dynamic)
+
+    def control(self, function: Function, *, dynamic: bool) -> Function:
+        """AOTAutograd alone."""
+        return _bare(function, dynamic)
+
+
 @dataclass(frozen=True)
 class Experiment:
     """A function of tensors under test.
@@ -38,12 +65,14 @@ class Experiment:
     Attributes:
         function: takes the tensors; what it returns is compared, so it returns tensors that it writes to as well.
         tensors: its inputs; each run gets fresh copies.
-        options: of the backend.
+        options: of bringup's own compiler.
         backward: whether gradients are compared too.
         dynamic: compile with symbolic sizes.
         process: applied to the outputs before they are compared (OpInfo's ``output_process_fn_grad``).
         metadata_only: nobody promises the values; shapes, dtypes and layouts are compared.
         copies: makes the fresh copies; without it each tensor is cloned by itself.
+        compiler: what is under test; bringup's own compiler with `options` when it is None.
+        random: the function draws random numbers, so that a compiler may give others than eager.
     """
 
     function: Function
@@ -54,6 +83,13 @@ class Experiment:
     process: Function | None = None
     metadata_only: bool = False
     copies: Callable[[], list[torch.Tensor]] | None = None
+    compiler: Compiler | None = None
+    random: bool = False
+
+    @property
+    def under_test(self) -> Compiler:
+        """The compiler that is tested."""
+        return self.compiler or Bringup(self.options)
 
     def run(self) -> Finding:
         """Run in eager, compile, run, compare."""
@@ -64,8 +100,7 @@ class Experiment:
         report = Report()
         try:
             with recording() as report:
-                compiled = compile_function(self.function, options=self.options, dynamic=self.dynamic)
-                actual = self.execute(compiled)
+                actual = self.execute(self.under_test.compile(self.function, dynamic=self.dynamic))
         except Exception as error:
             return self.classify(error)
         if report.fallbacks:
@@ -79,9 +114,17 @@ class Experiment:
             why = mismatch(_zeros(actual), _zeros(expected))
             return Finding("pass") if why is None else Finding("fail", why)
         why = mismatch(actual, expected, self.reference)
-        if why is not None and any(i.random for p in report.programs for i in p.walk()):
+        random = self.random or any(i.random for p in report.programs for i in p.walk())
+        if why is not None and random:
             why = mismatch(_zeros(actual), _zeros(expected))
         return Finding("pass", error=error_of(actual, expected)) if why is None else Finding("fail", why)
+
+    def differentiable(self) -> bool:
+        """Whether eager has gradients for it; `backward` must be set."""
+        try:
+            return len(self.execute(self.function)) > len(replace(self, backward=False).execute(self.function))
+        except Exception:  # eager refuses: nothing to compare with
+            return False
 
     def execute(
         self, function: Function, convert: Callable[[torch.Tensor], torch.Tensor] = lambda t: t
@@ -111,10 +154,10 @@ class Experiment:
         return self.execute(self.function, _wide)
 
     def classify(self, error: Exception) -> Finding:
-        """What AOTAutograd cannot trace at all is untraceable; anything else is our error."""
+        """What PyTorch cannot trace at all is untraceable; anything else is the compiler's error."""
         text = f"{type(error).__name__}: {str(error).strip()[:300]}"
         try:
-            self.execute(_bare(self.function, self.dynamic))
+            self.execute(self.under_test.control(self.function, dynamic=self.dynamic))
         except Exception as bare:
             return Finding("untraceable", f"{type(bare).__name__}: {str(bare).strip()[:200]}")
         return Finding("error", text)

@@ -8,24 +8,69 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from bringup_coverage import reports
+from bringup_coverage.commands.request import Request
 from bringup_coverage.gate import losses, read_report
 from bringup_coverage.journal import write_at_once
 
 FORMATS = ("table", "json", "markdown", "csv", "junit", "html", "badge")
 
 
-@click.command(epilog="Example: bringup coverage --target sim --evidence traced --format html --output coverage.html")
+SIDE_BY_SIDE = ("table", "html")
+"""The formats that show two reports."""
+
+EXAMPLES = """
+\b
+Examples:
+  bringup coverage --target mychip.toml --evidence declared
+  bringup coverage --evidence traced --format html --output coverage.html
+  bringup coverage --backend inductor --only 'aten::*softmax*' --dtypes float32
+  bringup coverage --dispatch-key MPS --tier portable
+  bringup coverage --baseline coverage.json
+  bringup coverage --compare a.json --compare b.json
+"""
+
+
+SIDE_BY_SIDE = ("table", "html")
+"""The formats that show two reports."""
+
+EXAMPLES = """
+\b
+Examples:
+  bringup coverage --target mychip.toml --evidence declared
+  bringup coverage --evidence traced --format html --output coverage.html
+  bringup coverage --backend inductor --only 'aten::*softmax*' --dtypes float32
+  bringup coverage --dispatch-key MPS --tier portable
+  bringup coverage --baseline coverage.json
+  bringup coverage --compare a.json --compare b.json
+"""
+
+
+@click.command(epilog=EXAMPLES)
 @click.option(
-    "--target", default="sim", show_default=True, help="sim, package.module:object, or a TOML file that lists kernels."
+    "--target", help="sim, package.module:object, or a TOML file that lists kernels.  [default: sim]", metavar="SPEC"
+)
+@click.option(
+    "--backend",
+    metavar="NAME",
+    help="Instead of a target: a torch.compile backend as a black box (package.module:object when it is not registered). "
+    "Each call is compiled, run and compared with eager. Native: equal, without a PyTorch operator on the host, or "
+    "through eager's own kernel (the detail says which). Decomposed: equal, through other operators on the host.",
+)
+@click.option(
+    "--dispatch-key",
+    metavar="KEY",
+    help="Instead of a target: what PyTorch itself says of a key, such as PrivateUse1, MPS, XPU or CUDA: the dispatcher, "
+    "and for keys that this build lacks the operator table of the release.",
 )
 @click.option(
     "--evidence",
     type=click.Choice(["declared", "traced", "run"]),
-    default="traced",
-    show_default=True,
-    help="By the tables alone (a claim), by tracing calls to their kernels, or by running them against eager.",
+    default=None,
+    help="By the tables alone (a claim), by tracing calls to their kernels, or by running them against eager.  "
+    "[default: traced; of a backend run, of a dispatch key declared]",
 )
 @click.option("--dtypes", default=None, help="Comma-separated dtypes; the first decides the verdict.")
 @click.option("--forward-only", is_flag=True, help="Leave gradients and symbolic sizes out.")
@@ -52,25 +97,22 @@ FORMATS = ("table", "json", "markdown", "csv", "junit", "html", "badge")
     "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True, help="Workers at a time."
 )
 @click.option(
-    "--timeout", type=click.FloatRange(min=1), default=60.0, show_default=True, help="Seconds for one overload."
+    "--timeout",
+    type=click.FloatRange(min=1),
+    default=None,
+    help="Seconds for one overload.  [default: 60; of a backend 300]",
 )
 @click.option("--fresh", is_flag=True, help="Forget what earlier scans found.")
+@click.pass_context
 def coverage(
-    target: str,
-    evidence: str,
-    dtypes: str | None,
-    forward_only: bool,
-    optional_kernels: bool,
-    only: str,
-    tier: str | None,
+    context: click.Context,
+    /,
     form: str,
     output: Path | None,
     compare: tuple[Path, ...],
     baseline: Path | None,
     strict: bool,
-    jobs: int,
-    timeout: float,
-    fresh: bool,
+    **asked: Any,
 ) -> None:
     """Say for every operator overload whether a target runs it natively, by decomposition, or not at all, and how we know.
 
@@ -78,13 +120,17 @@ def coverage(
 
     Exit status: 0 done, 1 verdicts that --baseline does not allow, 2 usage, 3 interrupted.
     """
+    given = {name for name in asked if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    request = Request(**asked)
+    request.check(given)
     if len(compare) > 2:
         raise click.UsageError("--compare takes one earlier report, or two to compare with each other")
-    if len(compare) == 2:
-        _show(reports.render_comparison(read_report(compare[0]), read_report(compare[1])), output)
-        return
-    found = _scan(target, evidence, dtypes, forward_only, optional_kernels, only, tier, jobs, timeout, fresh)
+    if compare and form not in SIDE_BY_SIDE:
+        raise click.UsageError(f"--compare shows two reports as --format {' or '.join(SIDE_BY_SIDE)}, not {form}")
+    if len(compare) == 2 and (given or baseline is not None):
+        raise click.UsageError("--compare with two files scans nothing: leave the options of a scan out")
     earlier = read_report(compare[0]) if compare else None
+    found = read_report(compare[1]) if len(compare) == 2 else _scan(request)
     if earlier is not None and form == "table":
         _show(reports.render_comparison(earlier, found), output)
     else:
@@ -96,45 +142,12 @@ def coverage(
     raise SystemExit(1 if lines else 0)
 
 
-def _scan(
-    target: str,
-    evidence: str,
-    dtypes: str | None,
-    forward_only: bool,
-    optional_kernels: bool,
-    only: str,
-    tier: str | None,
-    jobs: int,
-    timeout: float,
-    fresh: bool,
-) -> dict[str, Any]:
-    from fnmatch import fnmatchcase
-
-    from bringup_coverage.scan import Settings, checked_dtypes, scan
-
-    wanted = Settings().dtypes if dtypes is None else checked_dtypes(dtypes)
-    settings = Settings(
-        target,
-        evidence,
-        wanted,
-        gradient=not forward_only,
-        dynamic=not forward_only,
-        optional_kernels=optional_kernels,
-    )
+def _scan(request: Request) -> dict[str, Any]:
     try:
-        found = scan(
-            settings,
-            jobs=jobs,
-            timeout=timeout,
-            fresh=fresh,
-            chosen=lambda o: fnmatchcase(o.name, only) and tier in (None, o.tier),
-        )
+        return request.scan()
     except KeyboardInterrupt:
         click.echo("interrupted; the same command goes on where it stopped", err=True)
         raise SystemExit(3) from None
-    if not found["overloads"]:
-        raise click.UsageError(f"--only {only!r} and --tier {tier!r} match no overload")
-    return found
 
 
 def render(found: dict[str, Any], form: str, earlier: dict[str, Any] | None = None, *, to_file: bool = False) -> str:

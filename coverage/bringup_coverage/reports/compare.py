@@ -103,9 +103,11 @@ def render_comparison(
         limit: How many overloads to list under each heading; the rest is counted.
     """
     room, coloured = terminal_width(width), wants_colour(colour)
+    differ = old.get("target") != new.get("target")
     lines = [cut(f"{_source(old)} → {_source(new)}", room), *(cut(line, room) for line in _shares(old, new))]
     for heading, entries in compare(old, new).items():
-        lines += ["", paint(cut(f"{len(entries):,} {HEADINGS[heading]}", room), "bold", coloured)]
+        where = f" on {new.get('target', '?')}" if heading in ("better", "worse") and differ else ""
+        lines += ["", paint(cut(f"{len(entries):,} {HEADINGS[heading]}{where}", room), "bold", coloured)]
         for entry in entries[:limit]:
             steps = " → ".join(s for s in (entry["before"], entry["after"]) if s)
             said = steps if heading in ("better", "worse") else "; ".join(entry["what"]) or steps
