@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import yaml
 from click.testing import CliRunner
 from torch._dynamo.backends.registry import _COMPILER_FNS, register_backend
 from torch.utils import _pytree as pytree
@@ -297,3 +299,17 @@ def test_the_gate_holds_for_dispatch_keys(tmp_path: Path) -> None:
     worse = run(coverage, ["--dispatch-key", "PrivateUse1", *options, "--baseline", str(baseline)])
     assert worse.exit_code == 1
     assert "aten::mm: worse: native -> none" in worse.stderr
+
+
+def test_the_workflow_example_runs_commands_that_exist() -> None:
+    """Every `bringup coverage` of the example parses."""
+    text = (Path(__file__).parent.parent / "examples" / "github-actions.yml").read_text(encoding="utf-8")
+    job = yaml.safe_load(text)["jobs"]["coverage"]
+    lines = [line for step in job["steps"] for line in step.get("run", "").splitlines() if "bringup coverage" in line]
+    assert len(lines) == 4
+    assert any("--baseline" in line for line in lines)
+    for line in lines:
+        words = shlex.split(line.partition(" >> ")[0].replace("$SCAN", job["env"]["SCAN"]))
+        known = {o for p in coverage.params for o in (*p.opts, *p.secondary_opts)}
+        assert {w for w in words if w.startswith("--")} <= known, line
+    assert {"actions/cache@v4", "actions/upload-artifact@v4"} <= {step.get("uses") for step in job["steps"]}

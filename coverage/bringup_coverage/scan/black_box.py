@@ -139,7 +139,7 @@ def _examine_all(
     wanted: Catalogue, settings: BlackBox, compiler: GraphCompiler, journal: Journal, jobs: int, timeout: float
 ) -> None:
     names = [n for n, o in wanted.operators.items() if o.tier not in WITHOUT_CALLS]
-    todo = [n for n in names if n not in journal.rows]
+    todo = [n for n in names if n not in journal.rows or journal.rows[n].get("seconds", timeout) < timeout]
     if not todo:
         return
     for dtype in settings.dtypes:  # a worker may have no workers of its own, which looking for calls needs
@@ -147,6 +147,8 @@ def _examine_all(
     torch.compile(torch.neg, backend="aot_eager")(torch.ones(2))  # what every worker needs is imported before they fork
     with progress(f"coverage ({settings.backend})", total=len(names), done=len(names) - len(todo)) as advance:
         for row in run_isolated(todo, partial(_row, settings, compiler), _lost, jobs=jobs, timeout=timeout):
+            if row["reason"] == "timeout":
+                row["seconds"] = timeout  # a scan with more time tries again
             if row["reason"] == "internal-error":
                 journal.rows[row["case"]] = row  # in this report; not kept, so that the next scan looks again
             else:
