@@ -129,7 +129,7 @@ def test_bringup_is_a_backend_as_well() -> None:
         ("toy_wrong", "aten::equal", "none", "untraceable", "non-Tensor"),
         ("toy_refusing", "aten::sin", "none", "backend-error", "no such unit"),
         ("toy_dying", "aten::sin", "none", "crash", "exit status 3"),
-        ("toy_by_hand", "aten::abs", "native", None, "the backend's own code"),
+        ("toy_by_hand", "aten::abs", "native", None, "no PyTorch operator computed"),
         ("toy_by_hand", "aten::sin", "none", "wrong-result", "off by"),
         ("toy_by_parts", "aten::silu", "decomposed", None, "other operators"),
     ],
@@ -164,7 +164,8 @@ def test_what_cannot_be_tried_is_said_to_be_so() -> None:
     ("name", "ran", "status", "detail", "through"),
     [
         ("aten::mm", (), "native", "own code", ()),
-        ("aten::mm", ("aten::empty_strided", "aten::view"), "native", "own code", ()),
+        ("aten::mm", ("aten::empty_strided", "aten::view"), "native", "views were made by aten::empty", ()),
+        ("aten::new_empty", ("aten::new_empty",), "native", "eager's own kernel", ()),
         ("aten::mm", ("aten::mm",), "native", "eager's own kernel: aten::mm ran", ()),
         ("aten::mm", ("aten::mm.out", "aten::copy_"), "native", "eager's own kernel: aten::copy_, aten::mm.out", ()),
         ("aten::mm", ("aten::addmm", "aten::view"), "decomposed", "", ("aten::addmm",)),

@@ -80,10 +80,16 @@ def how(name: str, ran: frozenset[str]) -> tuple[str, str, tuple[str, ...]]:
     own = operators[name]
     known = {n: operators[n] for n in ran if n in operators}
     counted = {n for n in ran if _packet(n) not in UNINITIALISED and (own.view or n not in known or not known[n].view)}
+    if any(n in known and known[n].family == own.family for n in ran):
+        return "native", f"through eager's own kernel: {', '.join(sorted(ran))} ran on the host", ()
+    if not ran:
+        return "native", "by the backend's own code: no PyTorch operator ran on the host", ()
     if not counted:
-        return "native", "by the backend's own code: no PyTorch operator computed on the host", ()
-    if any(n in known and known[n].family == own.family for n in counted):
-        return "native", f"through eager's own kernel: {', '.join(sorted(counted))} ran on the host", ()
+        return (
+            "native",
+            f"no PyTorch operator computed on the host; memory or views were made by {', '.join(sorted(ran))}",
+            (),
+        )
     return "decomposed", "through other operators, which ran on the host", tuple(sorted(counted))
 
 
