@@ -24,6 +24,27 @@ def convolution_overrideable(*args: Any) -> torch.Tensor:
     return aten.convolution(*args)
 
 
+@TABLE.register("aten::_convolution")
+def _convolution(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, *args: Any) -> torch.Tensor:
+    """_convolution(Tensor input, Tensor weight, Tensor? bias, ..., SymInt groups, bool benchmark, ...) -> Tensor
+
+    The switches behind the groups choose among a vendor's algorithms.
+    """
+    return aten.convolution(input, weight, bias, *args[:6])
+
+
+@TABLE.register("aten::_nnpack_spatial_convolution")
+def _nnpack_spatial_convolution(
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    padding: Sequence[Any],
+    stride: Sequence[Any] = (1, 1),
+) -> torch.Tensor:
+    """_nnpack_spatial_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[2] padding, SymInt[2] stride=1) -> Tensor"""
+    return aten.convolution(input, weight, bias, stride, padding, [1, 1], False, [0, 0], 1)
+
+
 @TABLE.register("aten::convolution_backward", "aten::convolution_backward_overrideable")
 def convolution_backward(
     grad_output: torch.Tensor,
@@ -135,6 +156,28 @@ def slow_conv(
     stride, padding, dilation = (_spread(v, dims) for v in (stride, padding, dilation))
     kernel = aten.reshape(weight, [weight.shape[0], self.shape[-dims - 1], *kernel_size])
     return aten.convolution(self, kernel, bias, stride, padding, dilation, False, [0] * dims, 1)
+
+
+@TABLE.register("aten::_slow_conv2d_backward.output_mask")
+def slow_conv2d_backward(
+    grad_output: torch.Tensor,
+    self: torch.Tensor,
+    weight: torch.Tensor,
+    kernel_size: Sequence[Any],
+    stride: Sequence[int],
+    padding: Sequence[Any],
+    output_mask: Sequence[bool],
+) -> tuple[torch.Tensor | None, torch.Tensor | None, torch.Tensor | None]:
+    """_slow_conv2d_backward.output_mask(Tensor grad_output, Tensor self, Tensor weight, SymInt[2] kernel_size, ...) -> (Tensor, Tensor, Tensor)
+
+    The weight may be the matrix that multiplies the columns; so is its gradient.
+    """
+    kernel = aten.reshape(weight, [weight.shape[0], self.shape[1], *kernel_size])
+    geometry = (_spread(stride, 2), _spread(padding, 2), [1, 1], False, [0, 0], 1)
+    to_self, to_weight, to_bias = convolution_backward(
+        grad_output, self, kernel, [weight.shape[0]], *geometry, output_mask
+    )
+    return to_self, None if to_weight is None else aten.reshape(to_weight, weight.shape), to_bias
 
 
 @TABLE.register("aten::slow_conv_transpose2d", "aten::slow_conv_transpose3d")

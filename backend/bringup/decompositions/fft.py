@@ -6,6 +6,9 @@ Processing): one half of it is kept on the way out and the other half is rebuilt
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import torch
 
 from bringup.decompositions.registry import Decompositions
@@ -45,3 +48,34 @@ def _fft_c2r(self: torch.Tensor, dim: list[int], normalization: int, last_dim_si
     whole = aten.cat([half, aten._conj_physical(mirrored)], last)
     signal = aten._fft_c2c(whole, [last], normalization, False)
     return aten.clone(aten.select(aten.view_as_real(signal), -1, 0), memory_format=torch.contiguous_format)
+
+
+def _resolution(n: int, d: float) -> float:
+    """The distance between two bins; infinite where there is nothing to divide by, as floating-point division has it."""
+    return 1.0 / (n * d) if n * d != 0 else math.copysign(math.inf, n * d)
+
+
+@TABLE.register("aten::fft_fftfreq")
+def fft_fftfreq(
+    n: int, d: float = 1.0, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None
+) -> torch.Tensor:
+    """fft_fftfreq(int n, float d=1., *, ScalarType? dtype=None, ...) -> Tensor
+
+    The frequencies of the bins in cycles per unit: 0 to the largest, then the negative ones from the lowest.
+    """
+    dtype = dtype or torch.get_default_dtype()
+    halves = ((0, (n + 1) // 2), (-(n // 2), 0))
+    bins = aten.cat([aten.arange.start(a, b, dtype=dtype, device=device) for a, b in halves])
+    return bins * _resolution(n, d)
+
+
+@TABLE.register("aten::fft_rfftfreq")
+def fft_rfftfreq(
+    n: int, d: float = 1.0, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: Any = None
+) -> torch.Tensor:
+    """fft_rfftfreq(int n, float d=1., *, ScalarType? dtype=None, ...) -> Tensor
+
+    Of a real signal: the bins up to the Nyquist frequency.
+    """
+    bins = aten.arange.start(0, n // 2 + 1, dtype=dtype or torch.get_default_dtype(), device=device)
+    return bins * _resolution(n, d)

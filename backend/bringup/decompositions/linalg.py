@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 
+from bringup.decompositions.half_precision import narrowed, widened
 from bringup.decompositions.linalg_factor import identity
 from bringup.decompositions.registry import Decompositions
 
@@ -44,6 +46,35 @@ def diagonal_scatter(
     return aten.clone(
         aten.permute(new, [order.index(d) for d in range(self.dim())]), memory_format=torch.contiguous_format
     )
+
+
+@TABLE.register("aten::linalg__powsum")
+def linalg__powsum(
+    self: torch.Tensor,
+    ord: float = 2,
+    dim: Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: torch.dtype | None = None,
+) -> torch.Tensor:
+    """linalg__powsum(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor
+
+    The sum of magnitudes to a power: a vector norm without its root, in which zero to the power of zero is one.
+    """
+    narrow = aten.abs(self if dtype is None else self.to(dtype))
+    magnitude = widened(narrow)
+    found = aten.sum.dim_IntList(aten.pow(magnitude, ord), dim or list(range(self.dim())), keepdim)
+    return narrowed(found, narrow.dtype)
+
+
+@TABLE.register("aten::_compute_linear_combination")
+def _compute_linear_combination(input: torch.Tensor, coefficients: torch.Tensor) -> torch.Tensor:
+    """_compute_linear_combination(Tensor input, Tensor coefficients) -> Tensor
+
+    input: (n, ...); coefficients: (m, n); the result is (m, ...).
+    """
+    combined = aten.mm(coefficients, aten.reshape(input, [input.shape[0], math.prod(input.shape[1:])]))
+    return aten.reshape(combined, [coefficients.shape[0], *input.shape[1:]])
 
 
 @TABLE.register("aten::linalg_matrix_exp")

@@ -100,10 +100,16 @@ def _others(tensor: torch.Tensor, dim: int) -> list[int]:
 
 @TABLE.register("aten::_weight_norm_interface")
 def _weight_norm_interface(v: torch.Tensor, g: torch.Tensor, dim: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-    """_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)"""
+    """_weight_norm_interface(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)
+
+    The norms have the shape of g, which may lack the dimensions of size 1.
+    """
     wide = widened(v)
     norms = aten.sqrt(aten.sum.dim_IntList(wide * wide, _others(v, dim), True))
-    return (wide * (widened(g) / norms)).to(v.dtype), norms
+    if g.dim() == v.dim():
+        return (wide * (widened(g) / norms)).to(v.dtype), norms
+    factors = aten.reshape(widened(g), norms.shape) / norms
+    return (wide * factors).to(v.dtype), aten.reshape(norms, g.shape)
 
 
 @TABLE.register("aten::_weight_norm_interface_backward")

@@ -39,12 +39,13 @@ def fractional_max_pool(
 ) -> Picked:
     """fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> (Tensor, Tensor)
 
-    Every plane has windows of its own. The samples of a plane are for its width and height, or for its depth, height and width.
+    Every plane has windows of its own; an image without a batch takes the first samples. The samples of a plane are for its width and height, or for its depth, height and width.
     """
     dims = 3 if random_samples.shape[-1] == 3 else 2
     kernel, count = per_dimension(kernel_size, dims), per_dimension(output_size, dims)
     planes = list(self.shape[:-dims])
-    samples = aten.reshape(random_samples, [*planes, dims])
+    samples = random_samples if len(planes) == 2 else aten.slice(random_samples, 0, 0, 1)
+    samples = aten.reshape(samples, [*planes, dims])
     value: torch.Tensor = aten.contiguous(self)
     index: Any = None
     inner: Any = 1

@@ -154,6 +154,8 @@ def _top(dtype: torch.dtype) -> int:
 @TABLE.register("aten::bernoulli.Tensor")
 def bernoulli_tensor(self: torch.Tensor, p: torch.Tensor, *, generator: Any = None) -> torch.Tensor:
     """bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor"""
+    if 0 in self.shape:
+        return aten.clone(self)  # whatever the shape of p
     order = physical_order(self, None)
     chance = aten.clone(aten.permute(aten.expand(p, self.shape), order), memory_format=torch.contiguous_format)
     drawn = aten._to_copy(aten.bernoulli(chance, generator=generator), dtype=self.dtype)
