@@ -32,37 +32,49 @@ def _statistics_dtype(
     return torch.float32 if any(t.dtype != input.dtype for t in others) else input.dtype
 
 
-def _affine(
-    input: torch.Tensor, mean: torch.Tensor, rstd: torch.Tensor, weight: Optional, bias: Optional
-) -> torch.Tensor:
-    """(input - mean) rstd weight + bias, channel by channel."""
-    result = (widened(input) - _by_channel(mean, input)) * _by_channel(rstd, input)
+def _affine(centred: torch.Tensor, rstd: torch.Tensor, weight: Optional, bias: Optional) -> torch.Tensor:
+    """centred rstd weight + bias, channel by channel, in the computing dtype."""
+    result = centred * _by_channel(rstd, centred)
     if weight is not None:
-        result = result * _by_channel(weight, input)
+        result = result * _by_channel(weight, centred)
     if bias is not None:
-        result = result + _by_channel(bias, input)
-    return result.to(input.dtype)
+        result = result + _by_channel(bias, centred)
+    return result
 
 
-def _measured(input: torch.Tensor, eps: float) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Mean, biased variance and 1 / standard deviation of every channel, each (C)."""
+def _measured(input: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The input less its channels' means, and their mean and biased variance, each (C).
+
+    The mean of what is left after the first mean is subtracted is that mean's rounding error; eager's kernel adds up in float64, which a
+    device may not have.
+    """
     dims = [0, *range(2, input.dim())]
-    var, mean = torch.var_mean(widened(input), dims, correction=0)
-    return mean, var, torch.rsqrt(var + eps)
+    count = _count(input)
+    values = widened(input)
+    rough = aten.sum(values, dims, True) / count
+    left = values - rough
+    slip = aten.sum(left, dims, True) / count
+    centred = left - slip
+    return centred, aten.squeeze(rough + slip, dims), aten.sum(centred * centred, dims) / count
+
+
+def _count(input: torch.Tensor) -> Any:
+    """Elements of a channel."""
+    return input.numel() // input.shape[1] if input.shape[1] != 0 else 0
 
 
 def _train(
     input: torch.Tensor, weight: Optional, bias: Optional, mean: Optional, var: Optional, momentum: float, eps: float
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, Optional, Optional]:
     """Output, saved mean, saved 1 / standard deviation, new running mean, new running variance."""
-    saved_mean, biased, rstd = _measured(input, eps)
+    centred, saved_mean, biased = _measured(input)
+    rstd = torch.rsqrt(biased + eps)
     dtype = _statistics_dtype(input, weight, bias, mean, var)
-    output = _affine(input, saved_mean, rstd, weight, bias)
+    output = _affine(centred, rstd, weight, bias).to(input.dtype)
     if mean is not None:
         mean = (saved_mean * momentum + mean.to(saved_mean.dtype) * (1 - momentum)).to(mean.dtype)
     if var is not None:
-        count = input.numel() // input.shape[1] if input.shape[1] != 0 else 0
-        unbiased = aten.div(biased * count, count - 1)  # of a single element NaN, as eager
+        unbiased = aten.div(biased * _count(input), _count(input) - 1)  # of a single element NaN, as eager
         var = (unbiased * momentum + var.to(biased.dtype) * (1 - momentum)).to(var.dtype)
     return output, saved_mean.to(dtype), rstd.to(dtype), mean, var
 
@@ -73,7 +85,8 @@ def _infer(
     """Output, and on the CPU two empty tensors where other devices save the statistics."""
     wide = accumulation_dtype(input.dtype)
     wide_mean, rstd = mean.to(wide), torch.rsqrt(var.to(wide) + eps)
-    output = _affine(input, wide_mean, rstd, weight, bias)
+    centred = widened(input) - _by_channel(wide_mean, input)
+    output = _affine(centred, rstd, weight, bias).to(input.dtype)
     if input.device.type != "cpu":
         return output, wide_mean, rstd
     none = aten.full.default([0], 0, dtype=_statistics_dtype(input, weight, bias, mean, var), device=input.device)

@@ -24,6 +24,7 @@ _TABLE: tuple[tuple[Engine, frozenset[torch.dtype], str], ...] = (
     ),
     (_VECTOR, FLOAT, "_softmax _softmax_backward_data _log_softmax _log_softmax_backward_data"),
     (_VECTOR, FLOAT, "native_layer_norm native_layer_norm_backward native_group_norm native_group_norm_backward"),
+    (_VECTOR, FLOAT, "_native_batch_norm_legit_functional _native_batch_norm_legit.no_stats"),
     (_VECTOR, FLOAT, "_native_batch_norm_legit_no_training native_batch_norm_backward"),
     (_VECTOR, FLOAT, "gelu gelu_backward silu silu_backward mish hardswish hardswish_backward hardsigmoid"),
     (_VECTOR, FLOAT, "leaky_relu leaky_relu_backward elu elu_backward softplus softplus_backward log_sigmoid_forward"),
