@@ -34,9 +34,11 @@ __all__ = [
     "find_overload",
     "functionalized",
     "host_function",
+    "in_backward",
     "is_collective",
     "is_composite_implicit",
     "is_data_dependent",
+    "is_decomposed_above",
     "is_fake",
     "load_linear_cross_entropy",
     "load_prims",
@@ -148,6 +150,11 @@ def dispatch_rules() -> dict[str, dict[str, str]]:
     return found
 
 
+def in_backward() -> bool:
+    """Whether the autograd engine is running a graph in this thread: what is called now belongs to a backward."""
+    return torch._C._current_graph_task_id() != -1
+
+
 def find_backend(name: str) -> Callable[..., Any] | None:
     """The compiler of a torch.compile backend, or None when none is registered under that name."""
     from torch._dynamo import list_backends, lookup_backend
@@ -164,6 +171,12 @@ def tags_of(name: str, overload_name_: str) -> tuple[str, ...]:
 def is_composite_implicit(overload: OpOverload) -> bool:
     """Whether the operator is implemented by other operators above the device."""
     return overload.has_kernel_for_dispatch_key(torch._C.DispatchKey.CompositeImplicitAutograd)
+
+
+def is_decomposed_above(overload: OpOverload) -> bool:
+    """Whether PyTorch decomposes the operator in Python above every device, so that no table is asked, nor a kernel reached."""
+    keys = (torch._C.DispatchKey.CompositeImplicitAutograd, torch._C.DispatchKey.Autograd)
+    return any(key in overload.py_kernels for key in keys)
 
 
 def written_arguments(overload: OpOverload) -> tuple[str, ...]:
@@ -235,9 +248,17 @@ def _bound_functions() -> dict[str, Callable[..., Any]]:
     return {f"aten::{name}": getattr(torch, name.partition(".")[0]) for name in _BOUND_FUNCTIONS}
 
 
+_FORGIVING: dict[str, Callable[..., Any]] = {"aten::view": torch.reshape}
+"""The same result from operands in any layout. Fake kernels and real ones do not always agree on the strides of a result (of sums of tensors
+with several dimensions of one element, hence of convolutions of them), so a view that was traced may meet strides it cannot have."""
+
+
 def host_function(overload: OpOverload) -> Callable[..., Any]:
-    """What runs an overload on the host: its Python binding where that reaches the same overload, else its dispatcher entry."""
-    return _bound_functions().get(overload._name, overload._op)
+    """What runs an overload on the host: its Python binding where that reaches the same overload, else its dispatcher entry.
+
+    A view of a tensor that lies otherwise than it was traced copies.
+    """
+    return _FORGIVING.get(overload._name) or _bound_functions().get(overload._name, overload._op)
 
 
 def pytorch_decompositions() -> dict[OpOverload, Decomposition]:

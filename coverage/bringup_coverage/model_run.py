@@ -38,7 +38,7 @@ def run(example: Example, compile_: Compile = eager) -> Results:
     model.train()
     torch.manual_seed(2)
     outputs = function(**inputs)
-    loss = _loss(outputs)
+    loss = loss_of(outputs)
     loss.backward()
     training = {"loss": loss.detach()} | _named(outputs)
     gradients = {n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None}
@@ -67,7 +67,8 @@ def _named(outputs: Any) -> dict[str, torch.Tensor]:
     return found
 
 
-def _loss(outputs: Any) -> torch.Tensor:
+def loss_of(outputs: Any) -> torch.Tensor:
+    """The loss that a training step minimises: the model's own where it has one, else made of its outputs."""
     own = getattr(outputs, "loss", None)
     if isinstance(own, torch.Tensor):
         return own.mean()

@@ -87,16 +87,22 @@ def leaf_calls(
     decompositions: Mapping[OpOverload, Callable[..., Any]],
     *,
     dynamic: bool = False,
+    writes: bool = False,
 ) -> list[Call]:
     """The calls that a function of tensors ends in below functionalization, what nothing depends on left out.
 
-    Gradients are not followed.
+    Gradients are not followed. As the compiler does, it first runs the function undecomposed, so that what the operators' own fake
+    kernels refuse is refused; on fakes of its own where the function `writes` to its inputs.
 
     Raises:
         Exception: whatever an operator raises that has no fake implementation, reads data, or is no plain operator.
     """
     seen = _Seen()
     mode, fakes = fake_inputs(inputs, dynamic=dynamic)
+    with mode, torch.no_grad():
+        functionalized(function)(*fakes)
+    if writes:
+        mode, fakes = fake_inputs(inputs, dynamic=dynamic)
     with mode, torch.no_grad(), _Watch(decompositions, seen), loops_run_once() as conditions:
         results = functionalized(function)(*fakes)
     return seen.live([results, conditions])

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import torch
+from torch.fx.operator_schemas import normalize_function
 
 from bringup.errors import TargetError
 from bringup.target.call import Call
@@ -16,7 +17,7 @@ from bringup.target.kernel import Kernel
 from bringup.target.leaves import leaf_calls
 from bringup.target.trace import calls_of, function_of, trace
 from bringup.target.verdict import Reason, Status, Verdict
-from bringup.torch_internals import OpOverload, is_data_dependent, overload_name
+from bringup.torch_internals import OpOverload, is_data_dependent, is_decomposed_above, overload_name
 
 Decomposition = Callable[..., Any]
 
@@ -100,10 +101,11 @@ class Target:
         """
         refusal = self.refuses(call)
         gradients = torch.is_grad_enabled() and any(t.requires_grad for t in call.tensors())
-        if refusal is None and not gradients and not dynamic:
+        above = is_decomposed_above(call.overload)
+        if refusal is None and not gradients and not dynamic and not above:
             return Verdict(Status.NATIVE)
         try:
-            leaves = (None if gradients else self._quickly(call, dynamic)) or self._thoroughly(call, dynamic)
+            leaves = (None if gradients or above else self._quickly(call, dynamic)) or self._thoroughly(call, dynamic)
         except Exception as error:
             reason = Reason.DATA_DEPENDENT if is_data_dependent(error) else Reason.UNTRACEABLE
             return Verdict(Status.NONE, reason, f"{type(error).__name__}: {_first_line(error)}")
@@ -113,15 +115,18 @@ class Target:
             if leaf.overload is not call.overload:
                 reason, detail = Reason.LEAF_MISSING, f"decomposes to {leaf}: {detail}"
             return Verdict(Status.NONE, reason, detail, missing=tuple(sorted({r[0].name for r in refused})))
-        if refusal is None:
+        if refusal is None and (not above or any(leaf.overload is call.overload for leaf in leaves)):
             return Verdict(Status.NATIVE)
         return Verdict(Status.DECOMPOSED, through=tuple(sorted({leaf.name for leaf in leaves})))
 
     def _quickly(self, call: Call, dynamic: bool) -> list[Call] | None:
         """The leaf calls without graphs; None when one has no kernel, or they can't be told: then the compiler's way decides."""
         function, tensors = function_of(call)
+        writes = call.overload._schema.is_mutable
+        if writes and normalize_function(call.overload, call.args, dict(call.kwargs)) is None:
+            return None  # functionalization does not find what is written to
         try:
-            leaves = leaf_calls(function, tensors, self.table, dynamic=dynamic)
+            leaves = leaf_calls(function, tensors, self.table, dynamic=dynamic, writes=writes)
         except Exception:  # the compiler's way may do without it, and says why where it does not
             return None
         return leaves if all(self.refuses(leaf) is None for leaf in leaves) else None

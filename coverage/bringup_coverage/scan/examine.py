@@ -24,6 +24,9 @@ ORDER = (Status.NONE, Status.DECOMPOSED, Status.NATIVE)
 """From worst to best; an overload is what the worst of its calls is."""
 
 
+_CALLS = {"traced": 2, "run": 3}
+
+
 @dataclass(frozen=True)
 class Settings:
     """What a scan gathers. Two scans with equal settings, target and code give the same report.
@@ -32,7 +35,7 @@ class Settings:
         target: as `bringup.target.registry.find_target` takes it.
         level: declared, traced or run.
         dtypes: the first decides the verdict; the others show in the report beside it.
-        calls: calls of the first dtype for each overload; the others have one.
+        calls: calls of the first dtype for each overload; the others have one. None: two that are traced, three that are run.
         gradient: put calls with gradients to the test too.
         dynamic: put a call with symbolic sizes to the test too.
         optional_kernels: use the target's optional kernels.
@@ -41,7 +44,7 @@ class Settings:
     target: str = "sim"
     level: str = "traced"
     dtypes: tuple[str, ...] = ("float32", "bfloat16", "int64", "bool", "complex64")
-    calls: int = 3
+    calls: int | None = None
     gradient: bool = True
     dynamic: bool = True
     optional_kernels: bool = True
@@ -79,7 +82,7 @@ def examine(name: str, settings: Settings) -> Evidence:
         warnings.simplefilter("ignore")
         base = settings.dtypes[0]
         for dtype in settings.dtypes:
-            for recipe in _recipes(name, dtype, settings.calls if dtype == base else 1):
+            for recipe in _recipes(name, dtype, (settings.calls or _CALLS[settings.level]) if dtype == base else 1):
                 _examine_call(found, recipe, target, settings)
     if not found.statuses:
         found.no_call = why_none(name)

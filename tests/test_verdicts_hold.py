@@ -1,0 +1,119 @@
+"""What a verdict says is what compiling the call does: hundreds of overloads at random. BRINGUP_SEED draws others."""
+
+from __future__ import annotations
+
+import os
+import random
+import warnings
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+
+from bringup import Call, Reason, Status, UnsupportedOperatorError, Verdict, compile_function, find_target, recording
+from bringup.target.leaves import leaf_calls
+from bringup.target.trace import calls_of, function_of, trace
+from bringup.torch_internals import find_overload, is_decomposed_above
+from bringup_coverage.calls import recipes
+from bringup_coverage.calls.index import index
+from bringup_coverage.catalogue import catalogue
+from bringup_coverage.pool import run_isolated
+from bringup_coverage.scan import WITHOUT_CALLS
+
+COUNT = 300
+SEED = int(os.environ.get("BRINGUP_SEED", "0"))
+
+
+def names(count: int) -> list[str]:
+    """So many overloads that have calls."""
+    known = index("float32")
+    all_ = [
+        n for n, o in catalogue().operators.items() if o.tier not in WITHOUT_CALLS and n in known and known[n].calls
+    ]
+    return random.Random(SEED).sample(all_, count)
+
+
+def verdict_of(name: str) -> tuple[str, Verdict]:
+    """The verdict of an overload's first call."""
+    warnings.simplefilter("ignore")
+    return name, find_target("sim").verdict(Call(overload_of(name), *recipes(name, "float32", 1)[0].fresh()))
+
+
+def overload_of(name: str) -> Any:
+    """The overload, which this torch has."""
+    overload = find_overload(name)
+    assert overload is not None
+    return overload
+
+
+def contradiction(judged: tuple[str, Verdict]) -> str:
+    """How compiling an overload's first call contradicts its verdict; empty where it does not."""
+    name, verdict = judged
+    warnings.simplefilter("ignore")
+    function, tensors = function_of(Call(overload_of(name), *recipes(name, "float32", 1)[0].fresh()))
+    try:
+        with recording() as report, torch.no_grad():
+            run_compiled(function, tensors, dynamic=False)
+    except Exception as error:
+        return f"{name}: {verdict}, but {type(error).__name__}: {error}" if verdict else ""
+    used = {i.operation for p in report.programs for i in p.walk()}
+    device = {operation for operation in used if not operation.startswith("check::")}  # checks are the host's
+    if not verdict:
+        return f"{name}: {verdict}, but it compiles"
+    if verdict.status is Status.NATIVE and name not in used:
+        return f"{name}: native, but the program has {sorted(used)}"
+    if verdict.status is Status.DECOMPOSED and device and not set(verdict.through) & device:
+        return f"{name}: {verdict}, but the program has {sorted(used)}"
+    return ""
+
+
+def died(judged: tuple[str, Verdict], *how: str) -> str:
+    """A call that kills its process when it is compiled contradicts a verdict that it runs."""
+    return f"{judged[0]}: {judged[1]}, but compiling it ends in {how}" if judged[1] else ""
+
+
+def run_compiled(function: Any, tensors: list[torch.Tensor], *, dynamic: bool) -> Any:
+    """Compile without fallback and run; sizes that depend on data are asked for again with symbols, as the verdict does."""
+    try:
+        return compile_function(function, options={"fallback": "error"}, dynamic=dynamic)(*tensors)
+    except UnsupportedOperatorError:
+        raise
+    except Exception:
+        if dynamic:
+            raise
+        return run_compiled(function, tensors, dynamic=True)
+
+
+def test_no_verdict_is_contradicted_by_compiling() -> None:
+    """Native calls are one kernel, decomposed ones run without the host, and what has no verdict does not compile."""
+    compile_function(torch.neg)(torch.ones(2))
+    jobs = min(2, os.cpu_count() or 1)
+    killed = Verdict(Status.NONE, Reason.UNTRACEABLE, "PyTorch dies when it traces it")
+    judged = list(run_isolated(names(COUNT), verdict_of, lambda n, *_: (n, killed), jobs=jobs, timeout=60.0))
+    found = list(run_isolated(judged, contradiction, died, jobs=jobs, timeout=120.0))
+    assert len(found) == COUNT
+    assert {v.status for _, v in judged} == set(Status)
+    assert sum(v is killed for _, v in judged) <= 2
+    assert [said for said in found if said] == []
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_watching_finds_the_leaves_that_tracing_finds(dynamic: bool) -> None:
+    """The quick way to a verdict sees what the compiler's graphs hold, wherever it settles a verdict."""
+    table = find_target("sim").table
+    settled = 0
+    for name in random.Random(SEED + 1).sample(names(COUNT), 30):
+        recipe = recipes(name, "float32", 1)[0]
+        if is_decomposed_above(overload_of(name)):
+            continue
+        call = partial(Call, overload_of(name))
+        try:
+            quick = {c.name for c in leaf_calls(*function_of(call(*recipe.fresh())), table, dynamic=dynamic)}
+            slow = {c.name for g in trace(call(*recipe.fresh()), table, dynamic=dynamic) for c in calls_of(g)}
+        except Exception:  # it settles nothing: the other way decides
+            continue
+        settled += 1
+        assert slow <= quick, name
+        assert len(quick - slow) <= 2, (name, quick - slow)
+    assert settled >= 20
