@@ -302,8 +302,12 @@ def aot_compile_function(
     inference: GraphCompiler,
     decompositions: Mapping[OpOverload, Decomposition],
     dynamic: bool = False,
+    split: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
-    """Like `aot_compile` for a plain function of tensors, without Dynamo; traces at the first call."""
+    """Like `aot_compile` for a plain function of tensors, without Dynamo; traces at the first call.
+
+    `split` cuts the joint graph into forward and backward; None is the min-cut partitioner.
+    """
     from functorch.compile import aot_function, min_cut_rematerialization_partition
 
     return aot_function(
@@ -312,7 +316,7 @@ def aot_compile_function(
         bw_compiler=backward,
         inference_compiler=inference,
         decompositions=dict(decompositions),
-        partition_fn=min_cut_rematerialization_partition,
+        partition_fn=split or min_cut_rematerialization_partition,
         keep_inference_input_mutations=True,
         dynamic=dynamic,
     )
@@ -339,18 +343,20 @@ def capture(
     dynamic: bool = False,
 ) -> list[torch.fx.GraphModule]:
     """The functional graphs that AOTAutograd makes of a function of tensors: one for inference, or forward and backward."""
+    from functorch.compile import min_cut_rematerialization_partition
+
     graphs: list[torch.fx.GraphModule] = []
 
     def keep(gm: torch.fx.GraphModule, _: Any) -> Callable[..., Any]:
         graphs.append(gm)
-        return gm.forward
+        raise _Captured
 
-    def keep_last(gm: torch.fx.GraphModule, _: Any) -> Callable[..., Any]:
-        graphs.append(gm)
+    def keep_both(*args: Any, **kwargs: Any) -> Any:  # AOTAutograd would compile the backward only when it is called
+        graphs.extend(min_cut_rematerialization_partition(*args, **kwargs))
         raise _Captured
 
     compiled = aot_compile_function(
-        fn, forward=keep, backward=keep_last, inference=keep_last, decompositions=decompositions, dynamic=dynamic
+        fn, forward=keep, backward=keep, inference=keep, decompositions=decompositions, dynamic=dynamic, split=keep_both
     )
     with contextlib.suppress(_Captured):
         compiled(*inputs)
