@@ -53,3 +53,12 @@ def test_bound_function_reaches_its_overload(name: str) -> None:
         result = host_function(overload)(*args)
     assert seen.names == [name]
     torch.testing.assert_close(result, overload(*args))
+
+
+def test_a_view_of_what_lies_otherwise_copies() -> None:
+    """It shares memory wherever that is possible, and gives the same elements where it is not."""
+    view = host_function(torch.ops.aten.view.default)
+    assert view(X, [9]).data_ptr() == X.data_ptr()
+    assert torch.equal(view(X.t(), [9]), X.t().contiguous().view(9))
+    with pytest.raises(RuntimeError, match="invalid for input of size"):
+        view(X, [8])
