@@ -120,6 +120,7 @@ def _collect(
         assert worker.task is not None
         if pipe in ready:
             task, worker.task = worker.task, None
+            result: Any
             try:
                 result = worker.pipe.recv()
                 worker.done += 1
