@@ -80,8 +80,8 @@ def next_kernels(
 ) -> None:
     """Rank the kernels that a target lacks by what each would unlock: overloads, OpInfos, models.
 
-    States the smallest set found that unlocks one model or all of them, and holds it against the verdict.
-    All in float32 and forward; the overloads of backwards are judged by calls of their own.
+    States the smallest set found that unlocks one model or all of them, and holds it against the verdict. Each overload that models,
+    OpInfos and the portable tier have is judged by one float32 call of its own, those that run in a backward as well.
 
     Exit status: 0 done, 1 the verdict refuses a call in spite of the set, 2 usage, 3 interrupted.
     """
