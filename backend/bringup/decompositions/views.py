@@ -87,6 +87,25 @@ def resize(
     return aten.view(aten.clone(kept), size)
 
 
+@TABLE.register("aten::repeat")
+def repeat(self: torch.Tensor, repeats: Sequence[Any]) -> torch.Tensor:
+    """repeat(Tensor self, SymInt[] repeats) -> Tensor
+
+    Every dimension gets one of repetitions in front, expanded; a copy in rows joins the two, which is how eager's result lies in memory
+    whatever `self` does. PyTorch's own entry follows the strides of `self`, and a view traced with eager's strides does not fit.
+    """
+    new = len(repeats) - self.dim()
+    if new < 0:
+        return NotImplemented
+    shape = [1] * new + list(self.shape)
+    spread = aten.expand(
+        aten.reshape(self, [n for size in shape for n in (1, size)]),
+        [n for pair in zip(repeats, shape, strict=True) for n in pair],
+    )
+    rows = aten.clone(spread, memory_format=torch.contiguous_format)
+    return aten.view(rows, [times * size for times, size in zip(repeats, shape, strict=True)])
+
+
 @TABLE.register("aten::roll")
 def roll(self: torch.Tensor, shifts: Sequence[Any], dims: Sequence[int] = ()) -> torch.Tensor:
     """roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor
