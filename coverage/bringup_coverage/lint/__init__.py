@@ -24,6 +24,9 @@ from bringup_coverage.progress import progress
 __all__ = ["Settings", "lint", "render"]
 
 OTHER_DTYPES = ("bfloat16", "int64", "bool", "complex64")
+NOT_DENSE = ("sparse", "nested", "quantized", "vendor")
+"""Tiers that are not traced with gradients: there some crash PyTorch itself, and the rest are traced by their dense parts."""
+
 _PER_WORKER = {False: 400, True: 100}
 """Overloads that a worker traces before it makes way for a fresh one, without and with gradients."""
 
@@ -61,7 +64,7 @@ def lint(settings: Settings, *, jobs: int = 1, timeout: float = 60.0) -> dict[st
     names = [n for n, f in calls["float32"].items() if fnmatchcase(n, settings.only)]
     seen = Seen()
     with_calls = [n for n in names if calls["float32"][n].calls]
-    _trace(target, seen, [Task(n) for n in with_calls], "forward", jobs, timeout)
+    _trace(target, seen, [Task(n, calls=_calls(n)) for n in with_calls], "forward", jobs, timeout)
     unused = set(seen.unused(target))
     _trace(target, seen, [Task(n, OTHER_DTYPES, 1) for n in names if n in unused], "other dtypes", jobs, timeout)
     if settings.gradient and seen.unused(target):
@@ -70,10 +73,18 @@ def lint(settings: Settings, *, jobs: int = 1, timeout: float = 60.0) -> dict[st
     return _report(target, seen, settings)
 
 
+def _calls(name: str) -> int:
+    """How many calls of an overload are traced: what writes goes through its functional form, which is traced itself."""
+    return 2 if catalogue().operators[name].kind is Kind.FUNCTIONAL else 1
+
+
 def _has_gradients(name: str) -> bool:
-    """Whether an overload may have gradients: it writes to nothing, and PyTorch knows a derivative or makes it of others."""
+    """Whether PyTorch has a formula for the gradients of an overload on dense tensors.
+
+    Gradients of a composite operator are those of its parts, which are traced themselves.
+    """
     operator = catalogue().operators[name]
-    return operator.kind is Kind.FUNCTIONAL and ("Autograd" in operator.keys or operator.composite == "implicit")
+    return operator.kind is Kind.FUNCTIONAL and "Autograd" in operator.keys and operator.tier not in NOT_DENSE
 
 
 def _trace(target: Target, seen: Seen, tasks: list[Task], title: str, jobs: int, timeout: float) -> None:

@@ -13,7 +13,8 @@ LISTED_OF_PYTORCH = ("harmful",)
 def render(found: dict[str, Any]) -> str:
     """A table of the findings about the target's own entries, and counts of those about PyTorch's."""
     listed = [r for r in found["findings"] if r["kind"] in LISTED_OF_PYTORCH or _origin(r) != "pytorch"]
-    shown = [[r["kind"], r["overload"], _where(r), r["detail"]] for r in listed]
+    shown = [[r["kind"], r["overload"], _where(r), r["detail"]] for r in listed if r["kind"] != "unseen"]
+    shown += _unseen([r for r in listed if r["kind"] == "unseen"])
     parts = (
         [tabulate(shown, headers=["finding", "overload", "where", "detail"], maxcolwidths=[None, None, 60, 90])]
         if shown
@@ -26,6 +27,17 @@ def render(found: dict[str, Any]) -> str:
         parts.append(f"of the entries taken from PyTorch's own table: {counts} (--format json lists them)")
     parts.append(_summary(found))
     return "\n\n".join(parts)
+
+
+def _unseen(rows: list[dict[str, Any]]) -> list[list[str]]:
+    """One row for each reason in each file: where no call is recorded there are whole families."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        groups.setdefault((row["place"]["file"], row["detail"]), []).append(row["overload"])
+    return [
+        ["unseen", names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more", file, detail]
+        for (file, detail), names in groups.items()
+    ]
 
 
 def _summary(found: dict[str, Any]) -> str:

@@ -72,20 +72,22 @@ def _call(recipe: Recipe, *, gradient: bool) -> Call:
 
 def _watch_call(found: Watched, target: Target, call: Call, usage: Usage, *, gradient: bool) -> None:
     usage.begin()
+    leaves: Sequence[Call]
     try:
         leaves = _with_gradients(target, call, usage) if gradient else _forward(target, call, usage)
     except (
         Exception
     ):  # the operator has no fake kernel, reads data, or an entry fails; whether that is harm is seen below
-        leaves = []
+        leaves, failed = [], True
         found.failed += 1
     else:
+        failed = False
         found.traced += 1
     if gradient:
         return
     if (by := passed_by(target, call, leaves)) is not None:
         found.harms.append(by)
-    elif usage.suspects:
+    elif failed or any(target.refuses(leaf) is not None for leaf in leaves):
         found.harms += harm(target, call, usage.suspects)
 
 
