@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from enum import Enum
+from typing import Any, Protocol
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -22,6 +23,43 @@ from bringup.torch_internals import (
 
 class NotFunctional(Exception):
     """A write that only functionalization on every level removes."""
+
+
+class Outcome(Enum):
+    """What came of a decomposition that was asked."""
+
+    TAKEN = "taken"
+    DECLINED = "declined"
+    RAISED = "raised"
+
+
+class Observer(Protocol):
+    """Is told of each decomposition while it runs, and of each leaf call; what happens between the two happens inside."""
+
+    def enter(self, call: Call, *, by_table: bool) -> None:
+        """A call is about to be decomposed, by the table, or by PyTorch, which makes the operator of others above the device."""
+
+    def leave(self, outcome: Outcome) -> None:
+        """The decomposition entered last is done."""
+
+    def leaf(self, call: Call) -> None:
+        """A call that nothing decomposes."""
+
+
+def observed(overload: OpOverload, decomposition: Callable[..., Any], observer: Observer, *, by_table: bool) -> Any:
+    """`decomposition`, of whose calls an observer is told."""
+
+    def told(*args: Any, **kwargs: Any) -> Any:
+        observer.enter(Call(overload, args, kwargs), by_table=by_table)
+        outcome = Outcome.RAISED
+        try:
+            result = decomposition(*args, **kwargs)
+            outcome = Outcome.DECLINED if result is NotImplemented else Outcome.TAKEN
+            return result
+        finally:
+            observer.leave(outcome)
+
+    return told
 
 
 @dataclass
@@ -51,10 +89,13 @@ class _Seen:
 class _Watch(TorchDispatchMode):
     """Applies a decomposition table as tracing does, and writes down what it does not decompose."""
 
-    def __init__(self, decompositions: Mapping[OpOverload, Callable[..., Any]], seen: _Seen) -> None:
+    def __init__(
+        self, decompositions: Mapping[OpOverload, Callable[..., Any]], seen: _Seen, observer: Observer | None
+    ) -> None:
         super().__init__()
         self.decompositions = decompositions
         self.seen = seen
+        self.observer = observer
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -62,13 +103,18 @@ class _Watch(TorchDispatchMode):
             return func(*args, **kwargs)
         decomposition = self.decompositions.get(func)
         if decomposition is not None:
+            if self.observer is not None:
+                decomposition = observed(func, decomposition, self.observer, by_table=True)
             with self:
                 result = decomposition(*args, **kwargs)
             if result is not NotImplemented:
                 return result
         if is_composite_implicit(func):
+            parts = func.decompose
+            if self.observer is not None:
+                parts = observed(func, parts, self.observer, by_table=False)
             with self:
-                return func.decompose(*args, **kwargs)
+                return parts(*args, **kwargs)
         if func._schema.is_mutable and func is not torch.ops.aten.copy_.default:
             raise NotFunctional(func)  # an operator made of others writes to what it has made
         call = Call(func, tuple(args), kwargs)
@@ -78,6 +124,8 @@ class _Watch(TorchDispatchMode):
         given = list(call.tensors())
         if not given or any(map(is_fake, given)):  # else arithmetic on constants, done while it is traced
             self.seen.calls.append((call, result))
+            if self.observer is not None:
+                self.observer.leaf(call)
         return result
 
 
@@ -88,11 +136,13 @@ def leaf_calls(
     *,
     dynamic: bool = False,
     writes: bool = False,
+    observer: Observer | None = None,
 ) -> list[Call]:
     """The calls that a function of tensors ends in below functionalization, what nothing depends on left out.
 
     Gradients are not followed. As the compiler does, it first runs the function undecomposed, so that what the operators' own fake
-    kernels refuse is refused; on fakes of its own where the function `writes` to its inputs.
+    kernels refuse is refused; on fakes of its own where the function `writes` to its inputs. An `observer` is told of the
+    decompositions on the way, and of all leaf calls, those that nothing depends on too.
 
     Raises:
         Exception: whatever an operator raises that has no fake implementation, reads data, or is no plain operator.
@@ -103,7 +153,7 @@ def leaf_calls(
         functionalized(function)(*fakes)
     if writes:
         mode, fakes = fake_inputs(inputs, dynamic=dynamic)
-    with mode, torch.no_grad(), _Watch(decompositions, seen), loops_run_once() as conditions:
+    with mode, torch.no_grad(), _Watch(decompositions, seen, observer), loops_run_once() as conditions:
         results = functionalized(function)(*fakes)
     return seen.live([results, conditions])
 
