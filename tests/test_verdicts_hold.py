@@ -5,24 +5,50 @@ from __future__ import annotations
 import os
 import random
 import warnings
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import pytest
 import torch
 
-from bringup import Call, Reason, Status, UnsupportedOperatorError, Verdict, compile_function, find_target, recording
+from bringup import (
+    Call,
+    Engine,
+    Kernel,
+    Reason,
+    Status,
+    Target,
+    UnsupportedOperatorError,
+    Verdict,
+    compile_function,
+    find_target,
+    recording,
+)
 from bringup.target.leaves import leaf_calls
 from bringup.target.trace import calls_of, function_of, trace
 from bringup.torch_internals import find_overload, is_decomposed_above
 from bringup_coverage.calls import recipes
 from bringup_coverage.calls.index import index
-from bringup_coverage.catalogue import catalogue
+from bringup_coverage.catalogue import Kind, catalogue
 from bringup_coverage.pool import run_isolated
 from bringup_coverage.scan import WITHOUT_CALLS
 
 COUNT = 300
 SEED = int(os.environ.get("BRINGUP_SEED", "0"))
+
+
+def sim() -> Target:
+    """The simulated accelerator."""
+    return find_target("sim")
+
+
+@cache
+def rows_for_everything() -> Target:
+    """A target with a row for every overload, those too that PyTorch rewrites before it asks for a kernel."""
+    takes = frozenset(v for v in vars(torch).values() if isinstance(v, torch.dtype))
+    missing = [n for n in catalogue().operators if n not in sim().rows]
+    return sim().with_kernels(Kernel(n, Engine.VECTOR, takes, required=False) for n in missing)
 
 
 def names(count: int) -> list[str]:
@@ -34,10 +60,10 @@ def names(count: int) -> list[str]:
     return random.Random(SEED).sample(all_, count)
 
 
-def verdict_of(name: str) -> tuple[str, Verdict]:
+def verdict_of(name: str, targets: Callable[[], Target] = sim) -> tuple[str, Verdict]:
     """The verdict of an overload's first call."""
     warnings.simplefilter("ignore")
-    return name, find_target("sim").verdict(Call(overload_of(name), *recipes(name, "float32", 1)[0].fresh()))
+    return name, targets().verdict(Call(overload_of(name), *recipes(name, "float32", 1)[0].fresh()))
 
 
 def overload_of(name: str) -> Any:
@@ -47,14 +73,14 @@ def overload_of(name: str) -> Any:
     return overload
 
 
-def contradiction(judged: tuple[str, Verdict]) -> str:
+def contradiction(judged: tuple[str, Verdict], targets: Callable[[], Target] = sim) -> str:
     """How compiling an overload's first call contradicts its verdict; empty where it does not."""
     name, verdict = judged
     warnings.simplefilter("ignore")
     function, tensors = function_of(Call(overload_of(name), *recipes(name, "float32", 1)[0].fresh()))
     try:
         with recording() as report, torch.no_grad():
-            run_compiled(function, tensors, dynamic=False)
+            run_compiled(function, tensors, targets(), dynamic=False)
     except Exception as error:
         return f"{name}: {verdict}, but {type(error).__name__}: {error}" if verdict else ""
     used = {i.operation for p in report.programs for i in p.walk()}
@@ -73,16 +99,16 @@ def died(judged: tuple[str, Verdict], *how: str) -> str:
     return f"{judged[0]}: {judged[1]}, but compiling it ends in {how}" if judged[1] else ""
 
 
-def run_compiled(function: Any, tensors: list[torch.Tensor], *, dynamic: bool) -> Any:
+def run_compiled(function: Any, tensors: list[torch.Tensor], target: Target, *, dynamic: bool) -> Any:
     """Compile without fallback and run; sizes that depend on data are asked for again with symbols, as the verdict does."""
     try:
-        return compile_function(function, options={"fallback": "error"}, dynamic=dynamic)(*tensors)
+        return compile_function(function, options={"fallback": "error", "target": target}, dynamic=dynamic)(*tensors)
     except UnsupportedOperatorError:
         raise
     except Exception:
         if dynamic:
             raise
-        return run_compiled(function, tensors, dynamic=True)
+        return run_compiled(function, tensors, target, dynamic=True)
 
 
 def test_no_verdict_is_contradicted_by_compiling() -> None:
@@ -96,6 +122,21 @@ def test_no_verdict_is_contradicted_by_compiling() -> None:
     assert {v.status for _, v in judged} == set(Status)
     assert sum(v is killed for _, v in judged) <= 2
     assert [said for said in found if said] == []
+
+
+def test_a_row_is_native_only_where_a_program_uses_it() -> None:
+    """Composites, in-place and out= forms are rewritten above the device: their verdict is what they are rewritten into."""
+    operators = catalogue().operators
+    rewritten = [
+        n for n in names(1500) if operators[n].composite == "implicit" or operators[n].kind is not Kind.FUNCTIONAL
+    ]
+    chosen = random.Random(SEED).sample(rewritten, 60)
+    jobs = min(2, os.cpu_count() or 1)
+    killed = Verdict(Status.NONE, Reason.UNTRACEABLE, "PyTorch dies when it traces it")
+    judge, hold = partial(verdict_of, targets=rows_for_everything), partial(contradiction, targets=rows_for_everything)
+    judged = list(run_isolated(chosen, judge, lambda n, *_: (n, killed), jobs=jobs, timeout=60.0))
+    assert sum(v.status is Status.DECOMPOSED for _, v in judged) >= 40
+    assert [said for said in run_isolated(judged, hold, died, jobs=jobs, timeout=120.0) if said] == []
 
 
 @pytest.mark.parametrize("dynamic", [False, True])

@@ -17,7 +17,13 @@ from bringup.target.kernel import Kernel
 from bringup.target.leaves import leaf_calls
 from bringup.target.trace import calls_of, function_of, trace
 from bringup.target.verdict import Reason, Status, Verdict
-from bringup.torch_internals import OpOverload, is_data_dependent, is_decomposed_above, overload_name
+from bringup.torch_internals import (
+    OpOverload,
+    is_composite_implicit,
+    is_data_dependent,
+    is_decomposed_above,
+    overload_name,
+)
 
 Decomposition = Callable[..., Any]
 
@@ -102,7 +108,8 @@ class Target:
         refusal = self.refuses(call)
         gradients = torch.is_grad_enabled() and any(t.requires_grad for t in call.tensors())
         above = is_decomposed_above(call.overload)
-        if refusal is None and not gradients and not dynamic and not above:
+        handed_over = not (above or is_composite_implicit(call.overload) or call.overload._schema.is_mutable)
+        if refusal is None and not gradients and not dynamic and handed_over:
             return Verdict(Status.NATIVE)
         try:
             leaves = (None if gradients or above else self._quickly(call, dynamic)) or self._thoroughly(call, dynamic)
@@ -115,9 +122,12 @@ class Target:
             if leaf.overload is not call.overload:
                 reason, detail = Reason.LEAF_MISSING, f"decomposes to {leaf}: {detail}"
             return Verdict(Status.NONE, reason, detail, missing=tuple(sorted({r[0].name for r in refused})))
-        if refusal is None and (not above or any(leaf.overload is call.overload for leaf in leaves)):
+        if refusal is None and (handed_over or any(leaf.overload is call.overload for leaf in leaves)):
             return Verdict(Status.NATIVE)
-        return Verdict(Status.DECOMPOSED, through=tuple(sorted({leaf.name for leaf in leaves})))
+        unreached = (
+            "" if refusal is not None else f"PyTorch rewrites {call.name} before a kernel is asked; its row is not used"
+        )
+        return Verdict(Status.DECOMPOSED, detail=unreached, through=tuple(sorted({leaf.name for leaf in leaves})))
 
     def _quickly(self, call: Call, dynamic: bool) -> list[Call] | None:
         """The leaf calls without graphs; None when one has no kernel, or they can't be told: then the compiler's way decides."""

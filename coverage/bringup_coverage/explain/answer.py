@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -24,6 +22,7 @@ from bringup_coverage.explain.nested import nested
 from bringup_coverage.explain.question import Question, meant
 from bringup_coverage.explain.snippet import snippet
 from bringup_coverage.places import place_of
+from bringup_coverage.usage import models_using
 
 
 def answer(name: str, question: Question) -> dict[str, Any]:
@@ -93,11 +92,9 @@ def _facts(operator: Operator, overload: OpOverload, target: Target) -> dict[str
     }
 
 
-def _models(name: str) -> list[str] | None:
-    """The shipped models that use the operator; None where nothing is recorded of models."""
-    if find_spec("bringup_coverage.usage") is None:
-        return None
-    return list(import_module("bringup_coverage.usage").models_using(name))
+def _models(name: str) -> list[str]:
+    """The shipped models that use the operator."""
+    return list(models_using(name))
 
 
 def _call(recipe: Recipe) -> Call:
@@ -151,7 +148,7 @@ def _tree(call: Call, target: Target, verdict: Verdict) -> dict[str, Any]:
         {"operator": Call(op).name, "count": n} | place_of(target.decompositions[op]).to_dict()
         for op, n in counts.items()
     ]
-    bypassed = verdict.status is Status.NATIVE and tree.root.way is not Way.KERNEL
+    bypassed = target.refuses(call) is None and verdict.status is not Status.NATIVE
     return {"tree": nested(tree.root, target), "tree_whole": tree.whole, "decompositions": used, "bypassed": bypassed}
 
 

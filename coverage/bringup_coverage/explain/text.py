@@ -15,6 +15,8 @@ from rich.tree import Tree
 STYLES = {"native": "green", "decomposed": "cyan", "none": "red"}
 _WIDE = 1000
 """Columns where nobody looks: lines are not broken in a file."""
+NAMED = 12
+"""How many models are named; all of them are in the JSON."""
 
 
 def render(found: dict[str, Any], *, colour: bool | None = None) -> str:
@@ -74,8 +76,7 @@ def _head(found: dict[str, Any]) -> list[Text]:
         Text(f"kind       {kind}{'; tags ' + ', '.join(found['tags']) if found['tags'] else ''}"),
         Text(f"target     {found['target']}: {_tables(found)}"),
     ]
-    if found["models"] is not None:
-        lines.append(Text(f"models     {', '.join(found['models']) or 'none of the shipped ones uses it'}"))
+    lines.append(Text(f"models     {_models(found['models'])}"))
     if found["others"]:
         lines.append(Text(f"see also   {', '.join(found['others'])}"))
     return lines
@@ -166,3 +167,9 @@ def _decompositions(found: dict[str, Any]) -> Table:
 
 def _place(place: dict[str, Any]) -> str:
     return f"{place['file']}:{place['line']}" if place["file"] else place["function"]
+
+
+def _models(names: list[str]) -> str:
+    """The first models by name and how many more there are."""
+    more = f", and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more or "none of the shipped ones uses it"

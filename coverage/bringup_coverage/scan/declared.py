@@ -68,7 +68,7 @@ class Declared:
 
     def claim(self, operator: Operator) -> Claim:
         """Native by a kernel; decomposed by an entry, above the device, or through the form that writes to nothing."""
-        if operator.name in self.rows:
+        if operator.name in self.rows and operator.composite != "implicit":
             return Claim("native")
         if operator.name in self.decompositions:
             return Claim("decomposed", detail="by an entry of the target's decompositions")
