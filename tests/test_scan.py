@@ -136,3 +136,19 @@ def test_a_scan_goes_on_where_it_stopped(cache: Path, monkeypatch: pytest.Monkey
     assert [json.loads(line).get("case") for line in journal.read_text().splitlines()] == [None, "aten::mm"]
     monkeypatch.setattr(scan_module, "examine", lambda *_: fail(None))
     assert one("aten::mm", **settings) == first
+
+
+def test_rows_say_who_decomposes_and_who_calls(cache: Path) -> None:
+    """An entry with its line, PyTorch's composites, functionalization, nothing for a kernel; and the models behind a row."""
+    names = {"aten::linear", "aten::mm", "aten::silu_", "aten::upsample_bicubic2d", "aten::glu"}
+    found = scan(Settings(level="declared"), chosen=lambda o: o.name in names)["overloads"]
+    said = {e["name"]: e["decomposition"] for e in found}
+    assert said["aten::mm"] is None
+    assert said["aten::linear"] == {"where": "", "name": "PyTorch's own, above the device"}
+    assert said["aten::silu_"] == {"where": "", "name": "functionalization into aten::silu"}
+    for name in ("aten::upsample_bicubic2d", "aten::glu"):
+        file, _, line = said[name]["where"].rpartition(":")
+        assert file.startswith(("torch/", "bringup/")) and int(line) > 0
+    models = {e["name"]: e["models"] for e in found}
+    assert "bert" in models["aten::mm"]
+    assert models["aten::upsample_bicubic2d"] == ["yolos"]

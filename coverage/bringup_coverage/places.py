@@ -62,9 +62,16 @@ def _innermost(function: Any) -> Any:
         function = inner
 
 
+@functools.cache
 def _from_its_root(file: str) -> str:
     """The path from the folder on the import path that holds it, the longest there is."""
     path = Path(file).resolve()
-    roots = {Path(entry or ".").resolve() for entry in sys.path}
+    roots = _roots(tuple(sys.path))
     holding = [parent for parent in path.parents if parent in roots]
     return str(path.relative_to(holding[0])) if holding else str(path)
+
+
+@functools.cache
+def _roots(entries: tuple[str, ...]) -> frozenset[Path]:
+    """The folders of the import path."""
+    return frozenset(Path(entry or ".").resolve() for entry in entries)

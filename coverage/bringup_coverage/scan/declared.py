@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from bringup.target.target import Target
+from bringup.target.target import Decomposition, Target
 from bringup.torch_internals import overload_name
 from bringup_coverage.catalogue import Catalogue, Kind, Operator
+from bringup_coverage.places import place_of
 
 OTHER_LAYOUTS = {
     "sparse": "it works on sparse tensors",
@@ -34,6 +36,7 @@ class Claim:
         through: overloads that it is known to call.
         missing: overloads that it is known to call and that have no kernel.
         sources: what said so, where there is more than one source.
+        decomposition: ``where`` (file and line) and ``name`` of the function that makes it of other operators, for a row that is decomposed.
     """
 
     status: str
@@ -42,6 +45,7 @@ class Claim:
     through: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    decomposition: Mapping[str, str] | None = None
 
 
 class Claims(Protocol):
@@ -57,17 +61,34 @@ class Declared:
     """The tables of one target, as names."""
 
     rows: frozenset[str]
-    decompositions: frozenset[str]
+    decompositions: Mapping[str, Decomposition]
     catalogue: Catalogue
 
     @staticmethod
     def of(target: Target, catalogue: Catalogue) -> Declared:
         """The tables of `target`."""
-        names = frozenset(overload_name(op) for op in target.decompositions)
-        return Declared(frozenset(target.rows), names, catalogue)
+        entries = {overload_name(op): fn for op, fn in target.decompositions.items()}
+        return Declared(frozenset(target.rows), entries, catalogue)
 
     def claim(self, operator: Operator) -> Claim:
         """Native by a kernel; decomposed by an entry, above the device, or through the form that writes to nothing."""
+        return replace(self._claim(operator), decomposition=self._decomposition(operator))
+
+    def _decomposition(self, operator: Operator) -> Mapping[str, str] | None:
+        """What makes the operator, or its form that writes to nothing, of others; PyTorch's composites have no line in Python."""
+        if operator.composite == "implicit":
+            return {"where": "", "name": "PyTorch's own, above the device"}
+        entry = self.decompositions.get(operator.name)
+        if entry is None and operator.kind is not Kind.FUNCTIONAL and (pure := self._pure(operator)):
+            if pure in self.rows:
+                return {"where": "", "name": f"functionalization into {pure}"}
+            return self._decomposition(self.catalogue.operators[pure])
+        if entry is None:
+            return None
+        place = place_of(entry)
+        return {"where": str(place), "name": place.function}
+
+    def _claim(self, operator: Operator) -> Claim:
         if operator.name in self.rows and operator.composite != "implicit":
             return Claim("native")
         if operator.name in self.decompositions:

@@ -173,7 +173,7 @@ def _run(found: Evidence, recipe: Recipe, settings: Settings, experiment: Experi
 def _gradient(found: Evidence, overload: Any, recipe: Recipe, target: Target, settings: Settings) -> bool | None:
     """Whether the gradients of the call are right (run) or run at all (traced); None where eager has none."""
     experiment = _experiment(overload, recipe, settings, backward=True)
-    if overload._schema.is_mutable or not _differentiable(experiment):
+    if overload._schema.is_mutable or not experiment.differentiable():
         return None
     if settings.level == "run":
         finding = experiment.run()
@@ -189,15 +189,6 @@ def _gradient(found: Evidence, overload: Any, recipe: Recipe, target: Target, se
     if not verdict:
         found.problems.append(f"gradient: {verdict}")
     return bool(verdict)
-
-
-def _differentiable(experiment: Experiment) -> bool:
-    """Whether eager has gradients for the call."""
-    try:
-        forward = Experiment(experiment.function, [], {}, copies=experiment.copies)
-        return len(experiment.execute(experiment.function)) > len(forward.execute(experiment.function))
-    except Exception:  # eager refuses: nothing to compare with
-        return False
 
 
 def _dynamic(found: Evidence, overload: Any, recipe: Recipe, target: Target, settings: Settings) -> bool:

@@ -11,6 +11,7 @@ import torch
 
 from bringup_coverage.catalogue import Catalogue, Operator
 from bringup_coverage.scan.declared import Claims
+from bringup_coverage.usage import models_using
 
 SCHEMA_VERSION = 1
 
@@ -82,6 +83,8 @@ def entry(
         "reason": reason,
         "detail": detail,
         "through": through,
+        "decomposition": dict(claim.decomposition) if claim.decomposition and status == "decomposed" else None,
+        "models": models_using(operator.name),
         "missing": found["missing"] if found is not None else list(claim.missing),
         "evidence": evidence,
         "dtypes": by_dtype,
