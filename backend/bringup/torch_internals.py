@@ -30,6 +30,7 @@ __all__ = [
     "dispatch_rules",
     "draws_random_numbers",
     "fake_inputs",
+    "fakes_of_their_own",
     "find_backend",
     "find_overload",
     "functionalized",
@@ -463,6 +464,15 @@ def is_fake(value: object) -> bool:
     from torch._subclasses.fake_tensor import FakeTensor
 
     return isinstance(value, FakeTensor)
+
+
+@contextlib.contextmanager
+def fakes_of_their_own() -> Iterator[None]:
+    """Tensors that are made inside are fake and belong to no trace that is going on."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with suppress_tracing(), FakeTensorMode(), torch.no_grad():
+        yield
 
 
 def unbacked_or_symbolic(value: object) -> bool:

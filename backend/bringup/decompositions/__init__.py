@@ -71,6 +71,7 @@ from bringup.decompositions import (
     windows,
 )
 from bringup.decompositions.foreach import foreach_rules
+from bringup.decompositions.layouts import laid_out
 from bringup.decompositions.pytorch import usable_entries
 from bringup.decompositions.registry import Decomposition, Decompositions, merge
 from bringup.decompositions.rules import schema_rules
@@ -150,7 +151,8 @@ def _beside_ours() -> dict[OpOverload, Decomposition]:
 
 @cache
 def _with(arrived: frozenset[OpOverload]) -> dict[OpOverload, Decomposition]:
-    return {**_beside_ours(), **merge(FAMILIES)}
+    table = {**_beside_ours(), **merge(FAMILIES)}
+    return {overload: laid_out(overload, fn) for overload, fn in table.items()}
 
 
 def arrived() -> frozenset[OpOverload]:
@@ -161,6 +163,6 @@ def arrived() -> frozenset[OpOverload]:
 def default_decompositions() -> dict[OpOverload, Decomposition]:
     """Ours, then the rules made from schemas, then PyTorch's own: the first that has an overload wins.
 
-    The same table at every call, until another package registers an operator that a family has an entry for.
+    What they give lies in memory as what the operators give (`laid_out`). The same table at every call, until another package registers an operator that a family has an entry for.
     """
     return _with(arrived())
