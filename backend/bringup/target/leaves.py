@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 from typing import Any, Protocol
 
 import torch
@@ -136,23 +137,26 @@ def leaf_calls(
     *,
     dynamic: bool = False,
     writes: bool = False,
+    stand_ins: Callable[[Sequence[torch.Tensor]], tuple[Any, list[Any]]] | None = None,
     observer: Observer | None = None,
 ) -> list[Call]:
     """The calls that a function of tensors ends in below functionalization, what nothing depends on left out.
 
     Gradients are not followed. As the compiler does, it first runs the function undecomposed, so that what the operators' own fake
     kernels refuse is refused; on fakes of its own where the function `writes` to its inputs. An `observer` is told of the
-    decompositions on the way, and of all leaf calls, those that nothing depends on too.
+    decompositions on the way, and of all leaf calls, those that nothing depends on too. `stand_ins` makes other tensors without data
+    than fakes, and their mode.
 
     Raises:
         Exception: whatever an operator raises that has no fake implementation, reads data, or is no plain operator.
     """
     seen = _Seen()
-    mode, fakes = fake_inputs(inputs, dynamic=dynamic)
+    stand_ins = stand_ins or partial(fake_inputs, dynamic=dynamic)
+    mode, fakes = stand_ins(inputs)
     with mode, torch.no_grad():
         functionalized(function)(*fakes)
     if writes:
-        mode, fakes = fake_inputs(inputs, dynamic=dynamic)
+        mode, fakes = stand_ins(inputs)
     with mode, torch.no_grad(), _Watch(decompositions, seen, observer), loops_run_once() as conditions:
         results = functionalized(function)(*fakes)
     return seen.live([results, conditions])

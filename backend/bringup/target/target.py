@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -23,6 +24,7 @@ from bringup.torch_internals import (
     is_data_dependent,
     is_decomposed_above,
     overload_name,
+    shadow_inputs,
 )
 
 Decomposition = Callable[..., Any]
@@ -135,11 +137,12 @@ class Target:
         writes = call.overload._schema.is_mutable
         if writes and normalize_function(call.overload, call.args, dict(call.kwargs)) is None:
             return None  # functionalization does not find what is written to
-        try:
-            leaves = leaf_calls(function, tensors, self.table, dynamic=dynamic, writes=writes)
-        except Exception:  # the compiler's way may do without it, and says why where it does not
-            return None
-        return leaves if all(self.refuses(leaf) is None for leaf in leaves) else None
+        for stand_ins in (None,) if dynamic else (shadow_inputs, None):  # the cheaper first
+            with suppress(Exception):  # the compiler's way may do without it, and says why where it does not
+                leaves = leaf_calls(function, tensors, self.table, dynamic=dynamic, writes=writes, stand_ins=stand_ins)
+                if all(self.refuses(leaf) is None for leaf in leaves):
+                    return leaves
+        return None
 
     def _thoroughly(self, call: Call, dynamic: bool) -> list[Call]:
         """The leaf calls of the call's graphs; sizes and numbers that depend on data need symbols, which are not asked for without need."""

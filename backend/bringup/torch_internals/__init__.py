@@ -56,6 +56,7 @@ from bringup.torch_internals.operators import (
     tags_of,
     written_arguments,
 )
+from bringup.torch_internals.shadows import shadow_inputs
 
 __all__ = [
     "ENTER_INFERENCE_MODE",
@@ -92,6 +93,7 @@ __all__ = [
     "registered_names",
     "registered_schemas",
     "registrations",
+    "shadow_inputs",
     "static_input_indices",
     "suppress_tracing",
     "tags_of",

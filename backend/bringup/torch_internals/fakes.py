@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from bringup.torch_internals.shadows import Shadow
+
 
 def is_data_dependent(error: BaseException) -> bool:
     """Whether tracing failed because a size, a number or a branch depends on the data of a tensor."""
@@ -41,10 +43,10 @@ def suppress_tracing() -> Iterator[None]:
 
 
 def is_fake(value: object) -> bool:
-    """Whether a value is a fake tensor, which has a shape and no data."""
+    """Whether a value is a fake tensor or a shadow, which has a shape and no data."""
     from torch._subclasses.fake_tensor import FakeTensor
 
-    return isinstance(value, FakeTensor)
+    return isinstance(value, (FakeTensor, Shadow))
 
 
 @contextlib.contextmanager
