@@ -152,3 +152,13 @@ def test_rows_say_who_decomposes_and_who_calls(cache: Path) -> None:
     models = {e["name"]: e["models"] for e in found}
     assert "bert" in models["aten::mm"]
     assert models["aten::upsample_bicubic2d"] == ["yolos"]
+
+
+def test_a_call_that_pytorch_cannot_trace_decides_only_alone() -> None:
+    """Shifting booleans is refused by PyTorch's own fake kernel; the other call of the operator has a verdict."""
+    found = examine("aten::__lshift__.Scalar", Settings(dtypes=("float32",), gradient=False, dynamic=False))
+    assert found.statuses == {"float32": ["decomposed"]}
+    assert found.reason is None
+    assert any("cannot trace another call" in p for p in found.problems)
+    alone = examine("aten::polygamma_", Settings(dtypes=("float32",), gradient=False, dynamic=False))
+    assert (alone.statuses, alone.reason) == ({"float32": ["none"]}, "untraceable")

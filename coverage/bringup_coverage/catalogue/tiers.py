@@ -51,14 +51,19 @@ SPACES = {
 }
 """Namespaces other than aten whose operators are all of one sort; the rest are PyTorch's own machinery."""
 
-_VENDORS = r"cudnn|miopen|mkldnn|mps_|^_?mps|xnnpack|vulkan|cutlass|cusparselt|_cslt|triton|cuda|_fft_.*hip|fbgemm|hipdnn|^_amp_"
+_VENDORS = r"cudnn|nnpack|miopen|mkldnn|mps_|^_?mps|xnnpack|vulkan|cutlass|cusparselt|_cslt|triton|cuda|_fft_.*hip|fbgemm|hipdnn|^_amp_"
 _SPARSE = ("SparseCPU", "SparseCsrCPU", "SparseCUDA", "SparseCsrCUDA", "SparseMeta")
 _NO_HOST_KERNEL = {"Meta", "Autograd", "BackendSelect", "ZeroTensor", "CUDA", "MPS"}
 """Keys that give an operator no kernel on the host; which of them are registered depends on the build, the tier does not."""
 _NESTED = ("NestedTensorCPU", "NestedTensorCUDA", "CompositeImplicitAutogradNestedTensor")
 
-_QUANTIZED = r"quantized|^q_|^int_repr|dequantize|fbgemm|int4pack|int8pack|_dyn_quant|^quantize_per|^_make_per|^_empty_(per|affine)"
+_QUANTIZED = r"quantized|^q_|^int_repr|dequantize|fbgemm|int4pack|int8pack|_dyn_quant|^quantize_per|^_make_per|^_empty_(per|affine)|^choose_qparams|_saturate_weight"
 _COMPRESSED = r"^(crow|ccol|col|row)_indices|^_?(indices|values)(_copy)?$|_nnz|^_?dim[IV]$|^_?to_dense|^sspaddmm|^hspmm|_coalesce|^dense_dim"
+_MACHINERY = r"^_functional_(assert|sym)_?|^_make_dep_token|^_fw_primal|^_make_dual|^_(add|remove)_batch_dim|^set_?$|^_?resize_output|^from_file"
+"""Effect tokens and the checks threaded with them, dual and batched tensors of function transforms, a tensor's storage exchanged, files:
+what the framework does with tensors on the host, whatever the device."""
+_ELSEWHERE = r"^_philox_|^_pin_memory|_overrideable"
+"""Registered for any device, implemented for none that computes on the host."""
 _READS = r"^_?(item|equal|allclose|is_nonzero|local_scalar_dense)$"
 
 
@@ -71,11 +76,16 @@ def _asks_only(facts: Facts) -> bool:
 
 
 RULES: tuple[tuple[str, Callable[[Facts], bool]], ...] = (
-    ("testing", lambda f: f.packet.startswith("_test_")),
+    ("testing", lambda f: f.packet.startswith(("_test_", "_foobar"))),
+    ("internal", lambda f: f.named(_MACHINERY)),
+    ("device", lambda f: f.named(_ELSEWHERE)),
     ("foreach", lambda f: f.packet.startswith(("_foreach_", "_fused_ada", "_fused_sgd", "_amp_foreach"))),
     ("quantized", lambda f: f.only("QuantizedCPU", "QuantizedCUDA") or f.named(_QUANTIZED)),
     ("nested", lambda f: f.only(*_NESTED) or f.named(r"nested|jagged")),
-    ("sparse", lambda f: f.only(*_SPARSE) or f.named(rf"sparse|_coo_|_csr|_csc|_bsr|_bsc|coalesce|{_COMPRESSED}")),
+    (
+        "sparse",
+        lambda f: f.only(*_SPARSE) or f.named(rf"sparse|spdiags|_coo_|_csr|_csc|_bsr|_bsc|coalesce|{_COMPRESSED}"),
+    ),
     ("vendor", lambda f: f.only("MkldnnCPU") or f.named(_VENDORS)),
     ("query", _asks_only),
     ("data-dependent", lambda f: bool(f.tags & {"dynamic_output_shape", "data_dependent_output"})),

@@ -14,7 +14,7 @@ from torch.utils import _pytree as pytree
 from bringup.target.call import Call
 from bringup.target.registry import find_target
 from bringup.target.target import Target
-from bringup.target.verdict import Status, Verdict
+from bringup.target.verdict import Reason, Status, Verdict
 from bringup.torch_internals import find_overload
 from bringup_coverage.calls import Recipe, recipes, why_none
 from bringup_coverage.experiment import Experiment
@@ -24,6 +24,8 @@ ORDER = (Status.NONE, Status.DECOMPOSED, Status.NATIVE)
 """From worst to best; an overload is what the worst of its calls is."""
 
 
+_PYTORCHS = (Reason.UNTRACEABLE, Reason.DATA_DEPENDENT)
+"""Reasons that lie in PyTorch's tracing, whatever the target."""
 _CALLS = {"traced": 2, "run": 3}
 
 
@@ -34,7 +36,7 @@ class Settings:
     Attributes:
         target: as `bringup.target.registry.find_target` takes it.
         level: declared, traced or run.
-        dtypes: the first decides the verdict; the others show in the report beside it.
+        dtypes: the first that has calls decides the verdict; the others show in the report beside it.
         calls: calls of the first dtype for each overload; the others have one. None: two that are traced, three that are run.
         gradient: put calls with gradients to the test too.
         dynamic: put a call with symbolic sizes to the test too.
@@ -68,6 +70,8 @@ class Evidence:
     gradient: bool | None = None
     problems: list[str] = field(default_factory=list)
     no_call: str = ""
+    untraced: dict[str, tuple[str, str]] = field(default_factory=dict)
+    base: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -84,6 +88,13 @@ def examine(name: str, settings: Settings) -> Evidence:
         for dtype in settings.dtypes:
             for recipe in _recipes(name, dtype, (settings.calls or _CALLS[settings.level]) if dtype == base else 1):
                 _examine_call(found, recipe, target, settings)
+    for dtype, (reason, detail) in found.untraced.items():
+        if dtype in found.statuses:
+            found.problems.append(f"{dtype}: PyTorch cannot trace another call: {detail}")
+            continue
+        found.statuses[dtype] = [Status.NONE.value]  # there is no other call: then that is the verdict
+        if dtype == found.base:
+            found.reason, found.detail = reason, detail
     if not found.statuses:
         found.no_call = why_none(name)
     return found
@@ -99,6 +110,7 @@ def _recipes(name: str, dtype: str, limit: int) -> Iterator[Recipe]:
 def _examine_call(found: Evidence, recipe: Recipe, target: Target, settings: Settings) -> None:
     overload = find_overload(recipe.overload)
     assert overload is not None
+    found.base = found.base or recipe.dtype
     args, kwargs = recipe.fresh()
     verdict = target.verdict(Call(overload, args, kwargs))
     _note(found, recipe, verdict)
@@ -106,7 +118,7 @@ def _examine_call(found: Evidence, recipe: Recipe, target: Target, settings: Set
         return
     if settings.level == "run":
         _run(found, recipe, settings, _experiment(overload, recipe, settings))
-    if recipe.dtype != next(iter(found.statuses)):
+    if recipe.dtype != found.base:
         return
     if settings.gradient and found.gradient is None:
         found.gradient = _gradient(found, overload, recipe, target, settings)
@@ -115,11 +127,17 @@ def _examine_call(found: Evidence, recipe: Recipe, target: Target, settings: Set
 
 
 def _note(found: Evidence, recipe: Recipe, verdict: Verdict) -> None:
-    """Add a call's verdict; the worst call of the dtype `base` decides the overload's reason and kernels."""
-    found.statuses.setdefault(recipe.dtype, []).append(verdict.status.value)
+    """Add a call's verdict; the worst call of the dtype `base` decides the overload's reason and kernels.
+
+    A call that PyTorch cannot trace for any backend decides only where there is no other.
+    """
     if recipe.source not in found.sources:
         found.sources.append(recipe.source)
-    if recipe.dtype != next(iter(found.statuses)):
+    if verdict.reason in _PYTORCHS:
+        found.untraced.setdefault(recipe.dtype, (str(verdict.reason and verdict.reason.value), verdict.detail))
+        return
+    found.statuses.setdefault(recipe.dtype, []).append(verdict.status.value)
+    if recipe.dtype != found.base:
         return
     found.through = sorted({*found.through, *verdict.through})
     found.missing = sorted({*found.missing, *verdict.missing})
