@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -162,3 +163,14 @@ def test_a_call_that_pytorch_cannot_trace_decides_only_alone() -> None:
     assert any("cannot trace another call" in p for p in found.problems)
     alone = examine("aten::polygamma_", Settings(dtypes=("float32",), gradient=False, dynamic=False))
     assert (alone.statuses, alone.reason) == ({"float32": ["none"]}, "untraceable")
+
+
+def test_what_took_too_long_is_given_more_time(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scan with a longer timeout looks again at what the shorter one cut off, and at nothing else."""
+    settings, chosen = Settings(dtypes=("float32",), gradient=False, dynamic=False), lambda o: o.name == "aten::mm"
+    with monkeypatch.context() as slow:
+        slow.setattr(scan_module, "examine", lambda *_: time.sleep(60))
+        (entry,) = scan(settings, chosen=chosen, timeout=1.0)["overloads"]
+        assert (entry["status"], entry["reason"]) == ("none", "timeout")
+    assert scan(settings, chosen=chosen, timeout=1.0)["overloads"] == [entry]
+    assert scan(settings, chosen=chosen, timeout=60.0)["overloads"][0]["status"] == "native"

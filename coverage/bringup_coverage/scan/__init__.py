@@ -64,11 +64,12 @@ def scan(
     identity["dtypes"] = list(settings.dtypes)
     name = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
     whole = folder() / f"scan-{name}.json"
-    if complete and not fresh and (found := kept(whole)) is not None:
+    if complete and not fresh and (found := kept(whole)) is not None and not _cut_short(found, timeout):
         return found
     journal = Journal(folder() / f"scan-{name}.jsonl", identity, fresh=fresh)
     _examine_all(wanted, settings, journal, jobs, timeout)
-    made = report(settings.target, settings.level, wanted, declared, journal.rows) | {"complete": complete}
+    made = report(settings.target, settings.level, wanted, declared, journal.rows)
+    made |= {"complete": complete, "timeout": timeout}
     faults = [r for r in journal.rows.values() if r["reason"] == INTERNAL]
     if faults:
         _say(faults)
@@ -77,9 +78,14 @@ def scan(
     return made
 
 
+def _cut_short(found: dict[str, Any], timeout: float) -> bool:
+    """Whether overloads of a report took longer than they were given then, and would be given more now."""
+    return found["timeout"] < timeout and any(o["reason"] == "timeout" for o in found["overloads"])
+
+
 def _examine_all(wanted: Catalogue, settings: Settings, journal: Journal, jobs: int, timeout: float) -> None:
     names = [n for n, o in wanted.operators.items() if o.tier not in WITHOUT_CALLS]
-    todo = [n for n in names if n not in journal.rows]
+    todo = [n for n in names if n not in journal.rows or journal.rows[n].get("timeout", timeout) < timeout]
     if not todo:
         return
     _warm_up(settings)
@@ -88,6 +94,8 @@ def _examine_all(wanted: Catalogue, settings: Settings, journal: Journal, jobs: 
             todo, partial(_row, settings), _lost, jobs=jobs, timeout=timeout, per_worker=PER_WORKER[settings.level]
         )
         for row in work:
+            if row["reason"] == "timeout":
+                row["timeout"] = timeout  # a scan that gives more time looks again
             if row["reason"] == INTERNAL:
                 journal.rows[row["case"]] = row  # in this report; not kept, so that the next scan looks again
             else:
