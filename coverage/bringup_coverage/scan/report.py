@@ -84,7 +84,7 @@ def entry(
         "detail": detail,
         "through": through,
         "decomposition": dict(claim.decomposition) if claim.decomposition and status == "decomposed" else None,
-        "models": models_using(operator.name),
+        "models": models_using(operator.name) if "Tensor" in operator.schema else [],  # else it is the host's work
         "missing": found["missing"] if found is not None else list(claim.missing),
         "evidence": evidence,
         "dtypes": by_dtype,
