@@ -20,9 +20,9 @@ from bringup.target.trace import calls_of, function_of, trace
 from bringup.target.verdict import Reason, Status, Verdict
 from bringup.torch_internals import (
     OpOverload,
+    decomposed_above,
     is_composite_implicit,
     is_data_dependent,
-    is_decomposed_above,
     overload_name,
     shadow_inputs,
 )
@@ -109,12 +109,12 @@ class Target:
         """
         refusal = self.refuses(call)
         gradients = torch.is_grad_enabled() and any(t.requires_grad for t in call.tensors())
-        above = is_decomposed_above(call.overload)
+        above = decomposed_above(call.overload) is not None
         handed_over = not (above or is_composite_implicit(call.overload) or call.overload._schema.is_mutable)
         if refusal is None and not gradients and not dynamic and handed_over:
             return Verdict(Status.NATIVE)
         try:
-            leaves = (None if gradients or above else self._quickly(call, dynamic)) or self._thoroughly(call, dynamic)
+            leaves = (None if gradients else self._quickly(call, dynamic)) or self._thoroughly(call, dynamic)
         except Exception as error:
             reason = Reason.DATA_DEPENDENT if is_data_dependent(error) else Reason.UNTRACEABLE
             return Verdict(Status.NONE, reason, f"{type(error).__name__}: {_first_line(error)}")

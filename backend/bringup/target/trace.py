@@ -11,7 +11,7 @@ from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
 from bringup.target.call import Call, on_host
-from bringup.torch_internals import HigherOrderOperator, OpOverload, capture, is_composite_implicit
+from bringup.torch_internals import HigherOrderOperator, OpOverload, capture, decomposed_above, is_composite_implicit
 
 
 def trace(call: Call, decompositions: Mapping[OpOverload, Any], *, dynamic: bool = False) -> list[fx.GraphModule]:
@@ -32,7 +32,8 @@ def function_of(call: Call) -> tuple[Callable[..., Any], list[torch.Tensor]]:
     flat, spec = pytree.tree_flatten((call.args, dict(call.kwargs)))
     where = [i for i, value in enumerate(flat) if isinstance(value, torch.Tensor)]
     # above functionalization, so that what an operator made of others writes to goes too
-    run = call.overload.decompose if is_composite_implicit(call.overload) else call.overload
+    parts = call.overload.decompose if is_composite_implicit(call.overload) else None
+    run = decomposed_above(call.overload) or parts or call.overload
 
     def function(*tensors: torch.Tensor) -> Any:
         values = list(flat)

@@ -98,10 +98,11 @@ def is_composite_implicit(overload: OpOverload) -> bool:
     return overload.has_kernel_for_dispatch_key(torch._C.DispatchKey.CompositeImplicitAutograd)
 
 
-def is_decomposed_above(overload: OpOverload) -> bool:
-    """Whether PyTorch decomposes the operator in Python above every device, so that no table is asked, nor a kernel reached."""
+def decomposed_above(overload: OpOverload) -> Callable[..., Any] | None:
+    """What PyTorch decomposes the operator with in Python above every device, so that no table is asked, nor a kernel reached; or None."""
     keys = (torch._C.DispatchKey.CompositeImplicitAutograd, torch._C.DispatchKey.Autograd)
-    return any(key in overload.py_kernels for key in keys)
+    kernels = (overload.py_kernels.get(key) for key in keys)
+    return next((k for k in kernels if callable(k)), None)
 
 
 def written_arguments(overload: OpOverload) -> tuple[str, ...]:

@@ -12,6 +12,9 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+_INDEX = torch.ops.aten.index.Tensor
+"""Its shape depends on data where an index is a mask, and only there."""
+
 
 class Unsure(Exception):
     """What is asked of a shadow may come out otherwise than for a fake tensor, or needs data."""
@@ -69,7 +72,11 @@ class Shadows(TorchDispatchMode):
         if func._schema.is_mutable and func is not torch.ops.aten.copy_.default:
             raise Unsure(func)
         if torch.Tag.dynamic_output_shape in func.tags or torch.Tag.data_dependent_output in func.tags:
-            raise Unsure(func)
+            masks = (
+                any(i is not None and i.dtype in (torch.bool, torch.uint8) for i in args[1]) if func is _INDEX else True
+            )
+            if masks:
+                raise Unsure(func)
         behind: dict[int, Shadow] = {}
 
         def meta(value: Any) -> Any:

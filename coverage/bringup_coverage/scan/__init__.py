@@ -32,7 +32,7 @@ WITHOUT_CALLS = ("vendor", "device", "collective", "internal", "testing", "quant
 
 INTERNAL = "internal-error"
 
-PER_WORKER = {"traced": 300, "run": 40}
+PER_WORKER = {"traced": 700, "run": 40}
 """Overloads that a worker examines before it makes way for a fresh one: torch never frees what was compiled."""
 
 
@@ -178,6 +178,8 @@ def _warm_up(settings: Settings) -> None:
     for dtype in settings.dtypes:  # a worker may have no workers of its own, which looking for calls needs
         index(dtype)
     compile_function(torch.neg)(torch.ones(2))
+    for name in ("aten::addmm", "aten::gelu", "aten::silu_"):  # what PyTorch imports late
+        examine(name, settings)
 
 
 def checked_dtypes(text: str) -> tuple[str, ...]:
