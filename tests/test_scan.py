@@ -15,6 +15,7 @@ import bringup_coverage.scan as scan_module
 from bringup import Engine, Kernel, Target
 from bringup_coverage.scan import Settings, scan
 from bringup_coverage.scan.examine import examine
+from bringup_coverage.scan.forms import functional_form
 from bringup_coverage.scan.report import REASONS
 
 aten = torch.ops.aten
@@ -73,7 +74,17 @@ def test_running_gives_evidence(name: str, status: str) -> None:
     assert set(found.statuses["float32"]) == {status}
     assert found.worst_error is not None
     assert found.worst_error < 1e-5
-    assert found.dynamic is True
+    assert found.dynamic is (True if functional_form(name) is None else None)  # which the functional form is judged for
+
+
+def test_forms_share_what_is_found_of_symbolic_sizes(cache: Path) -> None:
+    """An out= overload is made functional before symbols matter; one without a functional form is judged itself."""
+    names = {"aten::add.Tensor", "aten::add.out", "aten::full.out"}
+    settings = Settings(dtypes=("float32",), gradient=False)
+    found = {e["name"]: e for e in scan(settings, chosen=lambda o: o.name in names)["overloads"]}
+    assert functional_form("aten::add.out") == "aten::add.Tensor"
+    assert functional_form("aten::full.out") is None
+    assert all(e["evidence"]["dynamic"] is True for e in found.values())
 
 
 def test_gradients_are_traced_and_run() -> None:

@@ -121,7 +121,8 @@ class Request:
                 dynamic=more,
                 optional_kernels=self.optional_kernels,
             )
-            found = scan(settings, jobs=self.jobs, timeout=seconds, fresh=self.fresh, chosen=self.chosen)
+            chosen = self.chosen if self.only != "*" or self.tier else None
+            found = scan(settings, jobs=self.jobs, timeout=seconds, fresh=self.fresh, chosen=chosen)
         if not found["overloads"]:
             raise click.UsageError(f"--only {self.only!r} and --tier {self.tier!r} match no overload")
         return found

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from bringup.errors import OptionError
+from bringup.target.call import Call
 from bringup.target.registry import find_target
 from bringup_coverage.calls.index import index
 from bringup_coverage.catalogue import Catalogue, Operator, catalogue
@@ -42,7 +43,7 @@ def scan(
     jobs: int = 1,
     timeout: float = 60.0,
     fresh: bool = False,
-    chosen: Callable[[Operator], bool] = lambda _: True,
+    chosen: Callable[[Operator], bool] | None = None,
 ) -> dict[str, Any]:
     """The report of a scan; one that was made before is read, one that was cut short goes on.
 
@@ -51,21 +52,21 @@ def scan(
         jobs: workers at a time.
         timeout: seconds that one overload may take.
         fresh: forget what earlier scans found.
-        chosen: which operators to list.
+        chosen: which operators to list; None is all.
     """
-    everything = catalogue()
-    target = find_target(settings.target).with_options(optional_kernels=settings.optional_kernels)
-    wanted = Catalogue({n: o for n, o in everything.operators.items() if chosen(o)}, everything.builtins)
-    declared = Declared.of(target, everything)
-    complete = len(wanted.operators) == len(everything.operators)
-    if settings.level == "declared":
-        return report(settings.target, settings.level, wanted, declared, {}) | {"complete": complete}
     identity = {"torch": torch.__version__, "code": code_key(settings.target), **asdict(settings)}
     identity["dtypes"] = list(settings.dtypes)
     name = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
-    whole = folder() / f"scan-{name}.json"
+    whole, complete = folder() / f"scan-{name}.json", chosen is None
     if complete and not fresh and (found := kept(whole)) is not None and not _cut_short(found, timeout):
         return found
+    everything = catalogue()
+    target = find_target(settings.target).with_options(optional_kernels=settings.optional_kernels)
+    operators = {n: o for n, o in everything.operators.items() if chosen is None or chosen(o)}
+    wanted = Catalogue(operators, everything.builtins)
+    declared = Declared.of(target, everything)
+    if settings.level == "declared":
+        return report(settings.target, settings.level, wanted, declared, {}) | {"complete": complete}
     journal = Journal(folder() / f"scan-{name}.jsonl", identity, fresh=fresh)
     _examine_all(wanted, settings, journal, jobs, timeout)
     made = report(settings.target, settings.level, wanted, declared, journal.rows)
@@ -178,8 +179,9 @@ def _warm_up(settings: Settings) -> None:
     for dtype in settings.dtypes:  # a worker may have no workers of its own, which looking for calls needs
         index(dtype)
     compile_function(torch.neg)(torch.ones(2))
-    for name in ("aten::addmm", "aten::gelu", "aten::silu_"):  # what PyTorch imports late
-        examine(name, settings)
+    x = torch.ones(2, 2)
+    for overload in (torch.ops.aten.addmm.default, torch.ops.aten.addcmul_.default):  # what PyTorch imports late
+        find_target("sim").verdict(Call(overload, (x, x, x)))
 
 
 def checked_dtypes(text: str) -> tuple[str, ...]:

@@ -40,13 +40,16 @@ def _root(package: str) -> Path:
 
 
 def _files_of(target: str) -> list[Path]:
-    """The files that a target specification names: a TOML file, or a module (its whole package)."""
+    """The files that a target specification names: a TOML file, or a module (its whole package); none where there is no such thing."""
     if target.endswith(".toml"):
-        return [Path(target)]
+        return [Path(target)] if Path(target).is_file() else []
     module, colon, _ = target.partition(":")
     if not colon:
         return []
-    spec = importlib.util.find_spec(module)
+    try:
+        spec = importlib.util.find_spec(module)
+    except ImportError:  # of a package around it
+        return []
     if spec is None or spec.origin is None:
         return []
     origin = Path(spec.origin)

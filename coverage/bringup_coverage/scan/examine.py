@@ -19,6 +19,7 @@ from bringup.torch_internals import find_overload
 from bringup_coverage.calls import Recipe, recipes, why_none
 from bringup_coverage.experiment import Experiment
 from bringup_coverage.probe import UNINITIALISED
+from bringup_coverage.scan.forms import functional_form
 
 ORDER = (Status.NONE, Status.DECOMPOSED, Status.NATIVE)
 """From worst to best; an overload is what the worst of its calls is."""
@@ -39,7 +40,8 @@ class Settings:
         dtypes: the first that has calls decides the verdict; the others show in the report beside it.
         calls: calls of the first dtype for each overload; the others have one. None: two that are traced, three that are run.
         gradient: put calls with gradients to the test too.
-        dynamic: put a call with symbolic sizes to the test too.
+        dynamic: put a call with symbolic sizes to the test too; not of an overload with a functional form, which is what
+            functionalization makes of it.
         optional_kernels: use the target's optional kernels.
     """
 
@@ -122,7 +124,7 @@ def _examine_call(found: Evidence, recipe: Recipe, target: Target, settings: Set
         return
     if settings.gradient and found.gradient is None:
         found.gradient = _gradient(found, overload, recipe, target, settings)
-    if settings.dynamic and found.dynamic is None:
+    if settings.dynamic and found.dynamic is None and functional_form(recipe.overload) is None:
         found.dynamic = _dynamic(found, overload, recipe, target, settings)
 
 

@@ -11,6 +11,7 @@ import torch
 
 from bringup_coverage.catalogue import Catalogue, Operator
 from bringup_coverage.scan.declared import Claims
+from bringup_coverage.scan.forms import functional_form
 from bringup_coverage.usage import models_using
 
 SCHEMA_VERSION = 1
@@ -101,6 +102,7 @@ def report(
     """The whole report, entries sorted by name."""
     variants = catalogue.variants()
     entries = [entry(o, declared, found.get(n), variants[n]) for n, o in sorted(catalogue.operators.items())]
+    _share_symbolic_sizes(entries)
     return {
         "schema_version": SCHEMA_VERSION,
         "torch": torch.__version__.partition("+")[0],
@@ -115,6 +117,14 @@ def report(
         "skipped": {"torchscript_builtins": catalogue.builtins},
         "overloads": entries,
     }
+
+
+def _share_symbolic_sizes(entries: list[dict[str, Any]]) -> None:
+    """An overload that writes to its arguments runs with symbolic sizes as the functional one that functionalization makes of it."""
+    judged = {e["name"]: e["evidence"]["dynamic"] for e in entries}
+    for row in entries:
+        if row["evidence"]["level"] != "declared" and row["status"] != "none" and row["evidence"]["dynamic"] is None:
+            row["evidence"]["dynamic"] = judged.get(functional_form(row["name"]) or "")
 
 
 def totals(entries: list[dict[str, Any]]) -> dict[str, int]:
