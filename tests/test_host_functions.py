@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from bringup.torch_internals import _bound_functions, find_overload, host_function
+from bringup.torch_internals import find_overload, host_function
+from bringup.torch_internals.host import _bound_functions
 
 X, I, B = torch.rand(3, 3), torch.tensor([0, 2]), torch.ones(3, 3, dtype=torch.bool)
 CALLS: dict[str, tuple[Any, ...]] = {
