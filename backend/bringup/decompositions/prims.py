@@ -128,3 +128,13 @@ def cbrt(self: torch.Tensor) -> torch.Tensor:
 def frexp(self: torch.Tensor) -> Any:
     """frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)"""
     return aten.frexp.Tensor(self)
+
+
+@TABLE.register_later("prims::fma")
+def fma(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
+    """fma(Tensor a, Tensor b, Tensor c) -> Tensor
+
+    a b + c. It comes with PyTorch's inductor, which Dynamo loads where it captures ``addcmul_``, as compiled optimizers do; a device that
+    rounds once may have a kernel of it, the host rounds the product too.
+    """
+    return a * b + c

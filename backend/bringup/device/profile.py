@@ -39,9 +39,30 @@ def profile_names() -> tuple[str, ...]:
     return tuple(sorted(p.stem for p in _FOLDER.glob("*.toml")))
 
 
+_KEYS: dict[str, type] = {"description": str, "memory_bytes": int, "memory_source": str}
+
+
 @cache
 def _load(path: Path) -> Profile:
-    return Profile(name=path.stem, **tomllib.loads(path.read_text(encoding="utf-8")))
+    """The profile in a file, called what the file is called.
+
+    Raises:
+        OptionError: the file cannot be read or is no profile.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:  # no such file, no UTF-8, no TOML
+        raise OptionError(f"device profile {str(path)!r} cannot be read: {error}") from error
+    for key, value in data.items():
+        if key not in _KEYS:
+            known = ", ".join(_KEYS)
+            raise OptionError(
+                f"device profile {str(path)!r}: unknown key {key!r}{nearest(key, _KEYS)}; known are {known}"
+            )
+        if type(value) is not _KEYS[key] or (isinstance(value, int) and value <= 0):
+            wanted = "a whole number of bytes above 0" if _KEYS[key] is int else "a text"
+            raise OptionError(f"device profile {str(path)!r}: {key} is {value!r}; it takes {wanted}")
+    return Profile(name=path.stem, **{"description": path.stem, **data})
 
 
 def find_profile(spec: str | Profile) -> Profile:
@@ -55,10 +76,7 @@ def find_profile(spec: str | Profile) -> Profile:
     if not isinstance(spec, (str, Path)):
         raise OptionError(f"option 'device' is {spec!r}; it takes a profile's name or a TOML file")
     if str(spec).endswith(".toml"):
-        try:
-            return _load(Path(spec))
-        except (OSError, TypeError, tomllib.TOMLDecodeError) as error:
-            raise OptionError(f"device profile {str(spec)!r} cannot be read: {error}") from error
+        return _load(Path(spec))
     names = profile_names()
     if spec not in names:
         raise OptionError(f"unknown device {str(spec)!r}{nearest(str(spec), names)} (known: {', '.join(names)})")

@@ -48,6 +48,8 @@ def target_from_file(path: Path, own: Mapping[OpOverload, Any]) -> Target:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise OptionError(f"target file {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise OptionError(f"target file {path} is not UTF-8, which TOML is: {error}") from error
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from bringup.errors import OptionError
 from bringup_coverage import reports
 from bringup_coverage.commands.request import Request
 from bringup_coverage.gate import losses, read_report
@@ -130,14 +131,15 @@ def coverage(
     if len(compare) == 2 and (given or baseline is not None):
         raise click.UsageError("--compare with two files scans nothing: leave the options of a scan out")
     earlier = read_report(compare[0]) if compare else None
+    held_against = read_report(baseline) if baseline is not None else None
     found = read_report(compare[1]) if len(compare) == 2 else _scan(request)
     if earlier is not None and form == "table":
         _show(reports.render_comparison(earlier, found), output)
     else:
         _show(render(found, form, earlier, to_file=output is not None), output)
-    if baseline is None:
+    if held_against is None:
         return
-    lines = list(losses(read_report(baseline), found, strict=strict))
+    lines = list(losses(held_against, found, strict=strict))
     click.echo("\n".join(lines) or f"no verdict is worse than in {baseline}", err=True)
     raise SystemExit(1 if lines else 0)
 
@@ -173,5 +175,8 @@ def _show(text: str, output: Path | None) -> None:
     if output is None:
         click.echo(text)
     else:
-        write_at_once(output, text if text.endswith("\n") else text + "\n")
+        try:
+            write_at_once(output, text if text.endswith("\n") else text + "\n")
+        except OSError as error:
+            raise OptionError(f"{output} cannot be written: {error.strerror}") from error
         click.echo(f"wrote {output}", err=True)

@@ -124,7 +124,8 @@ class Request:
             chosen = self.chosen if self.only != "*" or self.tier else None
             found = scan(settings, jobs=self.jobs, timeout=seconds, fresh=self.fresh, chosen=chosen)
         if not found["overloads"]:
-            raise click.UsageError(f"--only {self.only!r} and --tier {self.tier!r} match no overload")
+            asked = f"--only {self.only!r}" + (f" with --tier {self.tier!r}" if self.tier else "")
+            raise click.UsageError(f"{asked} matches no overload")
         return found
 
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from bringup_coverage.reports.compare import compare
 from bringup_coverage.reports.pack import embed, pack
-from bringup_coverage.reports.totals import Totals, by_reason, by_tier, headline, left_out, percent, total
+from bringup_coverage.reports.totals import Totals, by_reason, by_tier, claim, headline, left_out, percent, total
 
 STYLES = ("colours.css", "layout.css", "table.css", "views.css", "print.css")
 SCRIPTS = (
@@ -53,6 +53,7 @@ def render_html(report: dict[str, Any], earlier: dict[str, Any] | None = None) -
         facts=_facts(report),
         skipped={left_out(what): count for what, count in (report.get("skipped") or {}).items()},
         target=report.get("target", "the target"),
+        claim=claim(report),
         torch=report.get("torch", "?"),
         tabs=_tabs(report, changes),
         style=Markup("\n".join(_part(name) for name in STYLES)),

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from bringup_coverage.reports.terminal import cut
-from bringup_coverage.reports.totals import by_reason, by_tier, headline, percent, total, wanted
+from bringup_coverage.reports.totals import by_reason, by_tier, claim, headline, percent, total, wanted
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!])")
 
@@ -22,7 +22,7 @@ def render_markdown(report: dict[str, Any], *, limit: int = 50) -> str:
     target, torch = plain(str(report.get("target", "?"))), plain(str(report.get("torch", "?")))
     parts = [
         f"# Operator coverage of {target}",
-        f"**{percent(totals.share)}** of the {group} overloads of PyTorch {torch} run on {target}.",
+        f"**{percent(totals.share)}** of the {group} overloads of PyTorch {torch} {plain(claim(report))}.",
         _tiers(report),
         _reasons(report),
         _missing(report, limit),

@@ -7,7 +7,17 @@ from typing import Any
 from tabulate import tabulate
 
 from bringup_coverage.reports.terminal import cut, paint, terminal_width, wants_colour
-from bringup_coverage.reports.totals import Totals, by_reason, by_tier, headline, left_out, percent, total, wanted
+from bringup_coverage.reports.totals import (
+    Totals,
+    by_reason,
+    by_tier,
+    claim,
+    headline,
+    left_out,
+    percent,
+    total,
+    wanted,
+)
 
 BAR = 24
 
@@ -27,9 +37,7 @@ def render_text(
     group, totals = headline(report)
     said = f"{percent(totals.share)} of the {group} overloads of torch {report.get('torch', '?')}"
     parts = [
-        paint(cut(f"{said} run on {report.get('target', '?')}", room), "bold", coloured)
-        + "\n"
-        + cut(_facts(report), room),
+        paint(cut(f"{said} {claim(report)}", room), "bold", coloured) + "\n" + cut(_facts(report), room),
         _tiers(report, room, coloured),
         _reasons(report, room),
         _missing(report, room, coloured, limit),

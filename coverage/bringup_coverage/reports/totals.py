@@ -92,3 +92,11 @@ def wanted(report: dict[str, Any]) -> list[dict[str, Any]]:
     order = {tier: place for place, tier in enumerate(by_tier(report))}
     missing = [row for row in report["overloads"] if row["status"] == "none"]
     return sorted(missing, key=lambda row: (order.get(row["tier"], 99), -len(row.get("models") or ()), row["name"]))
+
+
+def claim(report: dict[str, Any]) -> str:
+    """What the share of a report says of its target: that overloads run, or only that they have a kernel or a decomposition."""
+    name = report.get("target", "the target")
+    if report.get("evidence") == "declared":
+        return f"have a kernel or a decomposition on {name} (declared: no leaf was looked at)"
+    return f"run on {name}"
