@@ -198,7 +198,7 @@ def test_a_backend_that_is_not_registered_is_found_by_module(tmp_path: Path, mon
         (("--dispatch-key", "CPU", "--dtypes", "float32"), "--dtypes says nothing"),
         (("--dispatch-key", "CPU", "--evidence", "run"), "--evidence declared"),
         (("--dispatch-key", "CPU", "--target", "sim"), "do not go together"),
-        (("--dispatch-key", "CPU", "--only", "nothing*"), "match no overload"),
+        (("--dispatch-key", "CPU", "--only", "nothing*"), "matches no overload"),
         (("--compare", "{report}", "--compare", "{report}", "--backend", "eager"), "scans nothing"),
         (("--compare", "{report}", "--format", "csv"), "table or html"),
     ],
