@@ -222,3 +222,9 @@ def test_a_program_runs_by_itself() -> None:
     text = answer("aten::upsample_bicubic2d", Question())["snippet"]
     result = subprocess.run([sys.executable, "-c", text], check=False, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
+
+
+def test_what_pytorch_decomposes_in_python_is_said_to_come_apart_above() -> None:
+    """The root of the tree is PyTorch's, not functionalization's: the operator writes to nothing."""
+    found = answer("aten::upsample_bilinear2d", Question())
+    assert found["tree"]["way"] == "pytorch"

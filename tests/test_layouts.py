@@ -102,21 +102,6 @@ def test_decompositions_keep_the_operators_layout(name: str) -> None:
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("dynamic", [False, True])
-def test_view_of_a_repeated_permutation(options: dict[str, Any], dynamic: bool) -> None:
-    """A position bias, as speech models make it: the captured view needs what `repeat` gives, rows in order."""
-
-    def fn(bias: torch.Tensor) -> torch.Tensor:
-        heads, length = bias.shape[2], bias.shape[0]
-        return bias.permute(2, 0, 1).unsqueeze(0).repeat(2, 1, 1, 1).view(2 * heads, length, length) * 2
-
-    x = torch.randn(19, 19, 4)
-    result = torch.compile(fn, backend="bringup", options=options, dynamic=dynamic)(x)
-    assert torch.equal(result, fn(x))
-    assert result.stride() == fn(x).stride()
-
-
-@pytest.mark.parametrize("options", OPTIONS)
 def test_a_convolution_of_an_ambiguous_layout_is_viewed(options: dict[str, Any]) -> None:
     """Of a sum with dimensions of one element the fake kernel gives other strides than the real one; convolutions follow them."""
 

@@ -84,9 +84,8 @@ def _wanted_orders(overload: OpOverload, args: Any, kwargs: Any, result: Any) ->
     """For each part of a result the order that its dimensions have to be brought into, outermost first, or None."""
     ours = pytree.tree_leaves(result)
     theirs: Sequence[_Strides | None] = ()
-    with suppress(
-        ValueError, TypeError
-    ):  # an argument is a constant, has a size that only data tells, or is of no plain kind
+    # it has no strides to ask for where an argument is a constant, of no plain kind, or has a size that only data tells
+    with suppress(ValueError, TypeError):
         theirs = _strides_of(overload, _key(args), _key(tuple(kwargs.items())))
     if len(ours) != len(theirs):
         return [None] * len(ours)

@@ -13,7 +13,7 @@ from bringup.target.leaves import Outcome, leaf_calls, observed
 from bringup.target.target import Target
 from bringup.target.trace import calls_of, function_of, trace
 from bringup.target.verdict import Reason
-from bringup.torch_internals import is_composite_implicit, is_data_dependent
+from bringup.torch_internals import decomposed_above, is_composite_implicit, is_data_dependent
 
 
 class Way(Enum):
@@ -116,7 +116,7 @@ def _from_graphs(target: Target, call: Call) -> Tree:
     leaves = [Step(leaf, Way.KERNEL) for graph in graphs for leaf in calls_of(graph)]
     for leaf in leaves:
         _judge(leaf, target)
-    root = Step(call, Way.PYTORCH if is_composite_implicit(call.overload) else Way.FUNCTIONALIZED)
+    root = Step(call, _above(call))
     root.steps = [*builder.roots, *leaves]
     if len(leaves) == 1 and not builder.roots and leaves[0].call.overload is call.overload:
         return Tree(leaves[0])
@@ -146,5 +146,10 @@ def _judge(step: Step, target: Target) -> None:
 def _rooted(call: Call, steps: list[Step]) -> Step:
     if len(steps) == 1 and steps[0].call.overload is call.overload:
         return steps[0]
-    way = Way.PYTORCH if is_composite_implicit(call.overload) else Way.FUNCTIONALIZED
-    return Step(call, way, steps)
+    return Step(call, _above(call), steps)
+
+
+def _above(call: Call) -> Way:
+    """What happens to a call above the device: PyTorch makes it of other operators, or of one that writes to nothing."""
+    made_of_others = is_composite_implicit(call.overload) or decomposed_above(call.overload) is not None
+    return Way.PYTORCH if made_of_others else Way.FUNCTIONALIZED

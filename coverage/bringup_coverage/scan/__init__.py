@@ -24,7 +24,7 @@ from bringup_coverage.progress import progress
 from bringup_coverage.scan.cache import code_key, folder, keep, kept
 from bringup_coverage.scan.declared import Declared
 from bringup_coverage.scan.examine import Settings, examine, summary
-from bringup_coverage.scan.report import report
+from bringup_coverage.scan.report import report, share_symbolic_sizes
 
 __all__ = ["Settings", "checked_dtypes", "scan"]
 
@@ -54,22 +54,18 @@ def scan(
         fresh: forget what earlier scans found.
         chosen: which operators to list; None is all.
     """
-    identity = {"torch": torch.__version__, "code": code_key(settings.target), **asdict(settings)}
-    identity["dtypes"] = list(settings.dtypes)
-    name = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
+    if settings.level == "declared":
+        wanted, declared = _what_is_asked(settings, chosen)
+        return report(settings.target, settings.level, wanted, declared, {}) | {"complete": chosen is None}
+    name, identity = _identity(settings)
     whole, complete = folder() / f"scan-{name}.json", chosen is None
     if complete and not fresh and (found := kept(whole)) is not None and not _cut_short(found, timeout):
         return found
-    everything = catalogue()
-    target = find_target(settings.target).with_options(optional_kernels=settings.optional_kernels)
-    operators = {n: o for n, o in everything.operators.items() if chosen is None or chosen(o)}
-    wanted = Catalogue(operators, everything.builtins)
-    declared = Declared.of(target, everything)
-    if settings.level == "declared":
-        return report(settings.target, settings.level, wanted, declared, {}) | {"complete": complete}
+    wanted, declared = _what_is_asked(settings, chosen)
     journal = Journal(folder() / f"scan-{name}.jsonl", identity, fresh=fresh)
     _examine_all(wanted, settings, journal, jobs, timeout)
     made = report(settings.target, settings.level, wanted, declared, journal.rows)
+    share_symbolic_sizes(made["overloads"])
     made |= {"complete": complete, "timeout": timeout}
     faults = [r for r in journal.rows.values() if r["reason"] == INTERNAL]
     if faults:
@@ -77,6 +73,21 @@ def scan(
     elif complete:
         keep(whole, made)
     return made
+
+
+def _identity(settings: Settings) -> tuple[str, dict[str, Any]]:
+    """What a scan is kept under, and all that it depends on."""
+    identity = {"torch": torch.__version__, "code": code_key(settings.target), **asdict(settings)}
+    identity["dtypes"] = list(settings.dtypes)
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16], identity
+
+
+def _what_is_asked(settings: Settings, chosen: Callable[[Operator], bool] | None) -> tuple[Catalogue, Declared]:
+    """The operators to list, and what the target's tables say of any."""
+    everything = catalogue()
+    target = find_target(settings.target).with_options(optional_kernels=settings.optional_kernels)
+    operators = {n: o for n, o in everything.operators.items() if chosen is None or chosen(o)}
+    return Catalogue(operators, everything.builtins), Declared.of(target, everything)
 
 
 def _cut_short(found: dict[str, Any], timeout: float) -> bool:

@@ -102,7 +102,6 @@ def report(
     """The whole report, entries sorted by name."""
     variants = catalogue.variants()
     entries = [entry(o, declared, found.get(n), variants[n]) for n, o in sorted(catalogue.operators.items())]
-    _share_symbolic_sizes(entries)
     return {
         "schema_version": SCHEMA_VERSION,
         "torch": torch.__version__.partition("+")[0],
@@ -119,7 +118,7 @@ def report(
     }
 
 
-def _share_symbolic_sizes(entries: list[dict[str, Any]]) -> None:
+def share_symbolic_sizes(entries: list[dict[str, Any]]) -> None:
     """An overload that writes to its arguments runs with symbolic sizes as the functional one that functionalization makes of it."""
     judged = {e["name"]: e["evidence"]["dynamic"] for e in entries}
     for row in entries:
