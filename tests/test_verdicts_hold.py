@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch.utils import _pytree as pytree
 
 from bringup import (
     Call,
@@ -27,7 +28,7 @@ from bringup import (
 )
 from bringup.target.leaves import leaf_calls
 from bringup.target.trace import calls_of, function_of, trace
-from bringup.torch_internals import find_overload, shadow_inputs
+from bringup.torch_internals import differentiated_by_rules, find_overload, shadow_inputs
 from bringup_coverage.calls import recipes
 from bringup_coverage.calls.index import index
 from bringup_coverage.catalogue import Kind, catalogue
@@ -177,3 +178,51 @@ def test_shadows_find_the_leaves_that_fakes_find() -> None:
         fakes = leaf_calls(*function_of(call(*recipe.fresh())), table, writes=writes)
         assert [str(c) for c in shadows] == [str(c) for c in fakes], name
     assert settled >= 60
+
+
+def test_watching_gradients_finds_the_leaves_that_tracing_finds() -> None:
+    """Where the quick way gives an answer to a call that requires gradients, AOTAutograd's two graphs hold the same operators.
+
+    But for `detach`, which AOTAutograd puts around what a backward keeps, and for what only dead code of the joint graph needs.
+    """
+    table = sim().table
+    settled, more = 0, []
+    for name in random.Random(SEED + 3).sample(names(COUNT), 120):
+        overload = overload_of(name)
+        if overload._schema.is_mutable or differentiated_by_rules(overload):
+            continue
+
+        def call(name: str = name, overload: Any = overload) -> Call:
+            args, kwargs = recipes(name, "float32", 1)[0].fresh()
+            for t in pytree.tree_leaves((list(args), kwargs)):
+                if isinstance(t, torch.Tensor):
+                    t.requires_grad_(t.is_floating_point() or t.is_complex())
+            return Call(overload, args, kwargs)
+
+        if not any(t.requires_grad for t in call().tensors()):
+            continue
+        try:
+            watched = leaf_calls(*function_of(call()), table, gradients=True, stand_ins=shadow_inputs)
+        except Exception:  # it settles nothing: the other way decides
+            continue
+        settled += 1
+        traced = {c.name for g in trace(call(), table) for c in calls_of(g)} - {"aten::detach"}
+        missing = traced - {c.name for c in watched}
+        assert missing <= {"aten::add.Tensor"}, name  # of two gradients of which one is zero
+        more += [name] if {c.name for c in watched} - traced - {"aten::detach"} else []
+    assert settled >= 30
+    assert len(more) <= settled // 10, more
+
+
+def test_a_gradient_without_a_kernel_is_seen() -> None:
+    """The backward belongs to the verdict of a call whose tensors require gradients."""
+    forward_only = Target("forward", tuple(k for k in sim().kernels if k.overload != "aten::tanh_backward"))
+    x = torch.ones(3, requires_grad=True)
+    call = Call(torch.ops.aten.tanh.default, (x,))
+    with torch.no_grad():
+        assert forward_only.verdict(call)
+    with torch.enable_grad():
+        verdict = forward_only.verdict(call)
+        assert not verdict
+        assert "aten::tanh_backward" in verdict.missing
+        assert sim().verdict(call)

@@ -14,16 +14,22 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from bringup.target.call import Call, on_host
 from bringup.torch_internals import (
     OpOverload,
+    decomposed_above,
     fake_inputs,
     functionalized,
     is_composite_implicit,
     is_fake,
     loops_run_once,
+    with_gradients,
 )
 
 
 class NotFunctional(Exception):
     """A write that only functionalization on every level removes."""
+
+
+class ImplementedInPython(Exception):
+    """A call that PyTorch takes apart in Python above every device, where it is asked to look there first."""
 
 
 class Outcome(Enum):
@@ -91,9 +97,15 @@ class _Watch(TorchDispatchMode):
     """Applies a decomposition table as tracing does, and writes down what it does not decompose."""
 
     def __init__(
-        self, decompositions: Mapping[OpOverload, Callable[..., Any]], seen: _Seen, observer: Observer | None
+        self,
+        decompositions: Mapping[OpOverload, Callable[..., Any]],
+        seen: _Seen,
+        observer: Observer | None,
+        *,
+        python_first: bool,
     ) -> None:
         super().__init__()
+        self.python_first = python_first
         self.decompositions = decompositions
         self.seen = seen
         self.observer = observer
@@ -102,6 +114,8 @@ class _Watch(TorchDispatchMode):
         kwargs = kwargs or {}
         if func.namespace == "prim":  # a question about a tensor, not the device's work
             return func(*args, **kwargs)
+        if not self.python_first and decomposed_above(func) is not None:
+            raise ImplementedInPython(func)
         decomposition = self.decompositions.get(func)
         if decomposition is not None:
             if self.observer is not None:
@@ -137,29 +151,44 @@ def leaf_calls(
     *,
     dynamic: bool = False,
     writes: bool = False,
+    gradients: bool = False,
     stand_ins: Callable[[Sequence[torch.Tensor]], tuple[Any, list[Any]]] | None = None,
     observer: Observer | None = None,
 ) -> list[Call]:
     """The calls that a function of tensors ends in below functionalization, what nothing depends on left out.
 
-    Gradients are not followed. As the compiler does, it first runs the function undecomposed, so that what the operators' own fake
-    kernels refuse is refused; on fakes of its own where the function `writes` to its inputs. An `observer` is told of the
-    decompositions on the way, and of all leaf calls, those that nothing depends on too. `stand_ins` makes other tensors without data
-    than fakes, and their mode.
+    With `gradients` those of the inputs that require one are followed; the function may not write to its inputs then. As the
+    compiler does, it first runs the function undecomposed, so that what the operators' own fake kernels refuse is refused; on fakes
+    of its own where the function `writes` to its inputs. An `observer` is told of the decompositions on the way, and of all leaf
+    calls, those that nothing depends on too. `stand_ins` makes other tensors without data than fakes, and their mode.
 
     Raises:
         Exception: whatever an operator raises that has no fake implementation, reads data, or is no plain operator.
     """
-    seen = _Seen()
-    stand_ins = stand_ins or partial(fake_inputs, dynamic=dynamic)
+    plain, stand_ins = function, stand_ins or partial(fake_inputs, dynamic=dynamic)
     mode, fakes = stand_ins(inputs)
+    given: Sequence[Any] = fakes
+    if gradients:
+        wanted = [i for i, t in enumerate(inputs) if t.requires_grad]
+        function, given = with_gradients(lambda *tensors: _tensors(plain(*tensors)), wanted), (fakes,)
+    python_first = dynamic or observer is not None
     with mode, torch.no_grad():
-        functionalized(function)(*fakes)
-    if writes:
-        mode, fakes = stand_ins(inputs)
-    with mode, torch.no_grad(), _Watch(decompositions, seen, observer), loops_run_once() as conditions:
-        results = functionalized(function)(*fakes)
-    return seen.live([results, conditions])
+        results = functionalized(function, python_first=python_first)(*given)
+        if gradients:
+            given = (fakes, [torch.empty_like(r) for r in results[0]])
+
+    def watched(*, python_first: bool) -> list[Call]:
+        seen = _Seen()
+        watch = _Watch(decompositions, seen, observer, python_first=python_first)
+        inside, tensors = stand_ins(inputs) if writes else (mode, given)
+        with inside, torch.no_grad(), watch, loops_run_once() as conditions:
+            results = functionalized(function, python_first=python_first)(*tensors)
+        return seen.live([results, conditions])
+
+    try:
+        return watched(python_first=python_first)
+    except ImplementedInPython:
+        return watched(python_first=True)
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:

@@ -21,6 +21,7 @@ from bringup.target.verdict import Reason, Status, Verdict
 from bringup.torch_internals import (
     OpOverload,
     decomposed_above,
+    differentiated_by_rules,
     is_composite_implicit,
     is_data_dependent,
     overload_name,
@@ -114,7 +115,7 @@ class Target:
         if refusal is None and not gradients and not dynamic and handed_over:
             return Verdict(Status.NATIVE)
         try:
-            leaves = (None if gradients else self._quickly(call, dynamic)) or self._thoroughly(call, dynamic)
+            leaves = self._quickly(call, dynamic, gradients) or self._thoroughly(call, dynamic)
         except Exception as error:
             reason = Reason.DATA_DEPENDENT if is_data_dependent(error) else Reason.UNTRACEABLE
             return Verdict(Status.NONE, reason, f"{type(error).__name__}: {_first_line(error)}")
@@ -131,15 +132,27 @@ class Target:
         )
         return Verdict(Status.DECOMPOSED, detail=unreached, through=tuple(sorted({leaf.name for leaf in leaves})))
 
-    def _quickly(self, call: Call, dynamic: bool) -> list[Call] | None:
+    def _quickly(self, call: Call, dynamic: bool, gradients: bool) -> list[Call] | None:
         """The leaf calls without graphs; None when one has no kernel, or they can't be told: then the compiler's way decides."""
         function, tensors = function_of(call)
         writes = call.overload._schema.is_mutable
+        if gradients and (writes or differentiated_by_rules(call.overload)):
+            return None  # AOTAutograd's own affair
+        if gradients and self.refuses(Call(torch.ops.aten.detach.default, tuple(call.tensors())[:1])) is not None:
+            return None  # AOTAutograd detaches what a backward keeps
         if writes and normalize_function(call.overload, call.args, dict(call.kwargs)) is None:
             return None  # functionalization does not find what is written to
         for stand_ins in (None,) if dynamic else (shadow_inputs, None):  # the cheaper first
             with suppress(Exception):  # the compiler's way may do without it, and says why where it does not
-                leaves = leaf_calls(function, tensors, self.table, dynamic=dynamic, writes=writes, stand_ins=stand_ins)
+                leaves = leaf_calls(
+                    function,
+                    tensors,
+                    self.table,
+                    dynamic=dynamic,
+                    writes=writes,
+                    gradients=gradients,
+                    stand_ins=stand_ins,
+                )
                 if all(self.refuses(leaf) is None for leaf in leaves):
                     return leaves
         return None

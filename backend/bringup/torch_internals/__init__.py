@@ -29,6 +29,7 @@ from bringup.torch_internals.fakes import (
     suppress_tracing,
     unbacked_or_symbolic,
 )
+from bringup.torch_internals.gradients import with_gradients
 from bringup.torch_internals.host import (
     host_function,
     memory_key,
@@ -41,6 +42,7 @@ from bringup.torch_internals.loops import (
 from bringup.torch_internals.operators import (
     decomposed_above,
     dense_form,
+    differentiated_by_rules,
     dispatch_rules,
     draws_random_numbers,
     find_overload,
@@ -71,6 +73,7 @@ __all__ = [
     "concrete",
     "decomposed_above",
     "dense_form",
+    "differentiated_by_rules",
     "dispatch_rules",
     "draws_random_numbers",
     "fake_inputs",
@@ -100,6 +103,7 @@ __all__ = [
     "trace_with_fakes",
     "unbacked_or_symbolic",
     "while_loop",
+    "with_gradients",
     "without_autograd_keys",
     "written_arguments",
 ]

@@ -105,6 +105,18 @@ def decomposed_above(overload: OpOverload) -> Callable[..., Any] | None:
     return next((k for k in kernels if callable(k)), None)
 
 
+def differentiated_by_rules(overload: OpOverload) -> bool:
+    """Whether `torch.func` may differentiate the operator otherwise than autograd does.
+
+    It has an implementation of its own for it, or the operator is made of others and has a kernel too, so that autograd takes it whole.
+    """
+    has = torch._C._dispatch_has_kernel_for_dispatch_key
+    name = overload.name()
+    return has(name, "FuncTorchDynamicLayerFrontMode") or (
+        has(name, "CPU") and has(name, "CompositeImplicitAutograd") and has(name, "Autograd")
+    )
+
+
 def written_arguments(overload: OpOverload) -> tuple[str, ...]:
     """Names of the arguments that the schema says the operator writes to."""
     return tuple(a.name for a in overload._schema.arguments if a.alias_info is not None and a.alias_info.is_write)
