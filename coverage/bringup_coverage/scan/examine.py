@@ -15,11 +15,11 @@ from bringup.target.call import Call
 from bringup.target.registry import find_target
 from bringup.target.target import Target
 from bringup.target.verdict import Reason, Status, Verdict
-from bringup.torch_internals import find_overload
+from bringup.torch_internals import OpOverload, find_overload
 from bringup_coverage.calls import Recipe, recipes, why_none
-from bringup_coverage.experiment import Experiment
-from bringup_coverage.probe import UNINITIALISED
+from bringup_coverage.experiment import Finding
 from bringup_coverage.scan.forms import functional_form
+from bringup_coverage.scan.running import experiment, run
 
 ORDER = (Status.NONE, Status.DECOMPOSED, Status.NATIVE)
 """From worst to best; an overload is what the worst of its calls is."""
@@ -86,10 +86,16 @@ def examine(name: str, settings: Settings) -> Evidence:
     target = find_target(settings.target).with_options(optional_kernels=settings.optional_kernels)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        base = settings.dtypes[0]
+        overload, base = find_overload(name), settings.dtypes[0]
+        assert overload is not None
+        runnable = []
         for dtype in settings.dtypes:
             for recipe in _recipes(name, dtype, (settings.calls or _CALLS[settings.level]) if dtype == base else 1):
-                _examine_call(found, recipe, target, settings)
+                if _judge(found, overload, recipe, target, settings):
+                    runnable.append(recipe)
+        if settings.level == "run":
+            for recipe, finding in run(overload, runnable, _options(settings)):
+                _note_run(found, recipe, finding)
     for dtype, (reason, detail) in found.untraced.items():
         if dtype in found.statuses:
             found.problems.append(f"{dtype}: PyTorch cannot trace another call: {detail}")
@@ -109,23 +115,18 @@ def _recipes(name: str, dtype: str, limit: int) -> Iterator[Recipe]:
         raise RuntimeError(f"the calls of {name} in {dtype} could not be made: {error}") from error
 
 
-def _examine_call(found: Evidence, recipe: Recipe, target: Target, settings: Settings) -> None:
-    overload = find_overload(recipe.overload)
-    assert overload is not None
+def _judge(found: Evidence, overload: OpOverload, recipe: Recipe, target: Target, settings: Settings) -> bool:
+    """Note the verdict on a call; for a yes also, once an overload, what gradients and symbolic sizes give."""
     found.base = found.base or recipe.dtype
     args, kwargs = recipe.fresh()
     verdict = target.verdict(Call(overload, args, kwargs))
     _note(found, recipe, verdict)
-    if not verdict:
-        return
-    if settings.level == "run":
-        _run(found, recipe, settings, _experiment(overload, recipe, settings))
-    if recipe.dtype != found.base:
-        return
-    if settings.gradient and found.gradient is None:
-        found.gradient = _gradient(found, overload, recipe, target, settings)
-    if settings.dynamic and found.dynamic is None and functional_form(recipe.overload) is None:
-        found.dynamic = _dynamic(found, overload, recipe, target, settings)
+    if verdict and recipe.dtype == found.base:
+        if settings.gradient and found.gradient is None:
+            found.gradient = _gradient(found, overload, recipe, target, settings)
+        if settings.dynamic and found.dynamic is None and functional_form(recipe.overload) is None:
+            found.dynamic = _dynamic(found, overload, recipe, target, settings)
+    return bool(verdict)
 
 
 def _note(found: Evidence, recipe: Recipe, verdict: Verdict) -> None:
@@ -147,39 +148,13 @@ def _note(found: Evidence, recipe: Recipe, verdict: Verdict) -> None:
         found.reason, found.detail = verdict.reason.value, verdict.detail
 
 
-def _experiment(overload: Any, recipe: Recipe, settings: Settings, **more: Any) -> Experiment:
-    """The call as a function of its tensors that returns its results and what it wrote to."""
-    flat, spec = pytree.tree_flatten((list(recipe.args), recipe.kwargs))
-    where = [i for i, v in enumerate(flat) if isinstance(v, torch.Tensor)]
-    writes = any(a.alias_info is not None and a.alias_info.is_write for a in overload._schema.arguments)
-
-    def function(*tensors: torch.Tensor) -> Any:
-        values = list(flat)
-        for i, tensor in zip(where, tensors, strict=True):
-            values[i] = tensor
-        args, kwargs = pytree.tree_unflatten(values, spec)
-        results = overload(*args, **kwargs)
-        return (results, tensors) if writes else results
-
-    def copies() -> list[torch.Tensor]:
-        args, kwargs = recipe.fresh()
-        tensors = [v for v in pytree.tree_leaves((list(args), kwargs)) if isinstance(v, torch.Tensor)]
-        if not more.get("backward"):
-            return tensors
-        return [t.requires_grad_(t.is_floating_point() or t.is_complex()) for t in tensors]
-
-    options = {"target": settings.target, "optional_kernels": settings.optional_kernels, "fallback": "host"}
-    name = recipe.overload.partition("::")[2].partition(".")[0].removesuffix("_")
-    uninitialised = name in UNINITIALISED or name.startswith(("resize", "empty"))
-    return Experiment(function, [], options, copies=copies, metadata_only=uninitialised, **more)
+def _options(settings: Settings) -> dict[str, Any]:
+    """What the calls are compiled with."""
+    return {"target": settings.target, "optional_kernels": settings.optional_kernels, "fallback": "host"}
 
 
-def _run(found: Evidence, recipe: Recipe, settings: Settings, experiment: Experiment) -> None:
-    """Run the call; a call whose sizes depend on data runs with symbolic sizes."""
-    finding = experiment.run()
-    if finding.status == "untraceable" and "eager itself" not in finding.detail:
-        overload = find_overload(recipe.overload)
-        finding = _experiment(overload, recipe, settings, dynamic=True).run()
+def _note_run(found: Evidence, recipe: Recipe, finding: Finding) -> None:
+    """Add what running a call gave."""
     if finding.status != "pass":
         found.problems.append(f"{recipe.dtype}: {finding.status}: {finding.detail}")
         return
@@ -190,13 +165,13 @@ def _run(found: Evidence, recipe: Recipe, settings: Settings, experiment: Experi
         found.worst_error = max(found.worst_error or 0.0, finding.error)
 
 
-def _gradient(found: Evidence, overload: Any, recipe: Recipe, target: Target, settings: Settings) -> bool | None:
+def _gradient(found: Evidence, overload: OpOverload, recipe: Recipe, target: Target, settings: Settings) -> bool | None:
     """Whether the gradients of the call are right (run) or run at all (traced); None where eager has none."""
-    experiment = _experiment(overload, recipe, settings, backward=True)
-    if overload._schema.is_mutable or not experiment.differentiable():
+    trial = experiment(overload, [recipe], _options(settings), backward=True)
+    if overload._schema.is_mutable or not trial.differentiable():
         return None
     if settings.level == "run":
-        finding = experiment.run()
+        finding = trial.run()
         if finding.status != "pass":
             found.problems.append(f"gradient: {finding.status}: {finding.detail}")
         return finding.status == "pass"
@@ -211,10 +186,10 @@ def _gradient(found: Evidence, overload: Any, recipe: Recipe, target: Target, se
     return bool(verdict)
 
 
-def _dynamic(found: Evidence, overload: Any, recipe: Recipe, target: Target, settings: Settings) -> bool:
+def _dynamic(found: Evidence, overload: OpOverload, recipe: Recipe, target: Target, settings: Settings) -> bool:
     """Whether the call is right (run) or has a verdict (traced) with symbolic sizes."""
     if settings.level == "run":
-        finding = _experiment(overload, recipe, settings, dynamic=True).run()
+        finding = experiment(overload, [recipe], _options(settings), dynamic=True).run()
         if finding.status != "pass":
             found.problems.append(f"dynamic: {finding.status}: {finding.detail}")
         return finding.status == "pass"
