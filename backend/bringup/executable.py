@@ -7,6 +7,7 @@ from typing import Any
 
 from bringup.device.memory import Ledger, symbols_of, working_peak
 from bringup.engine import Boxed, build
+from bringup.errors import TargetError
 from bringup.ir import Program, Role
 from bringup.recorder import ProgramRecord
 
@@ -20,8 +21,16 @@ def executable(
 
     Memory is accounted at the first call and again when sizes or weights change. Calls from several threads are
     independent: each has its own values.
+
+    Raises:
+        TargetError: the runtime makes nothing that can be called; raised at once.
     """
     run, tick = runtime(program), record.tick
+    if not callable(run):
+        raise TargetError(
+            f"the runtime of target {program.target!r} gave {run!r} for program {program.name!r}; it must give a function of "
+            "a list of inputs that returns a tuple of outputs"
+        )
     weights = tuple(i for i, name in enumerate(program.inputs) if program.buffers[name].role is Role.WEIGHT)
     first = weights[0] if weights else None
     symbols = symbols_of(program)

@@ -49,7 +49,7 @@ def parse_options(options: Mapping[str, Any] | None) -> Options:
     if not isinstance(optional, bool):
         raise OptionError(f"option 'optional_kernels' is {optional!r}; it takes True or False")
     dump = given.get("dump")
-    if dump is not None and not isinstance(dump, (str, Path)):
-        raise OptionError(f"option 'dump' is {dump!r}; it takes a path")
+    if dump is not None and (not isinstance(dump, (str, Path)) or not str(dump)):
+        raise OptionError(f"option 'dump' is {dump!r}; it takes the path of a folder or a file")
     target = find_target(given.get("target", "sim")).with_options(optional_kernels=optional)
     return Options(target, find_profile(given.get("device", "host")), fallback, optional, Path(dump) if dump else None)

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import fx
 
+from bringup.errors import TargetError
 from bringup.ir import Buffer, Fallback, Instruction, Program, Ref, Region, Role
 from bringup.lower.buffers import buffer, flat
 from bringup.lower.diagnostics import source_line
@@ -98,7 +99,10 @@ class ProgramBuilder:
             fallback,
         )
         rule = self.lowerings.get(operation)
-        self.instructions.append(instruction if rule is None else rule(instruction))
+        lowered = instruction if rule is None else rule(instruction)
+        if not isinstance(lowered, Instruction):
+            raise TargetError(f"the lowering of {operation} gave {lowered!r}; it must give a bringup.Instruction")
+        self.instructions.append(lowered)
 
     def one(self, node: fx.Node, value: Any) -> tuple[str | None, ...]:
         if value is None and not node.users:

@@ -13,6 +13,7 @@ from bringup.errors import UnsupportedOperatorError
 from bringup.ir import Fallback, Program, Role
 from bringup.lower.builder import ProgramBuilder
 from bringup.lower.diagnostics import unsupported
+from bringup.lower.implementations import Implementation
 from bringup.passes.late_decompositions import UNTRACEABLE
 from bringup.target.call import Call, is_check, on_host
 from bringup.target.kernel import Engine
@@ -104,7 +105,9 @@ class _Lowering:
         function: Any = host_function(call.overload) if plain else node.target
         if refusal is None:
             assert kernel is not None
-            self.builder.emit(node, call.name, kernel.engine, (kernel.implementation if plain else None) or function)
+            if plain and kernel.implementation is not None:
+                function = Implementation(call.name, kernel.implementation, node.meta.get("val"))
+            self.builder.emit(node, call.name, kernel.engine, function)
         elif on_host(call, node.meta.get("val")):
             kind = "check" if is_check(call.overload) else "scalar"
             self.builder.emit(node, f"{kind}::{call.name.partition('::')[2]}", Engine.HOST, function)

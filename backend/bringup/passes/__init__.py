@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from torch import fx
 
+from bringup.errors import TargetError
 from bringup.passes.attention_regions import InlineAttentionRegions
 from bringup.passes.common_subexpressions import MergeCommonSubexpressions
 from bringup.passes.constants import FoldConstants
@@ -50,8 +51,16 @@ PIPELINE: tuple[GraphPass, ...] = (
 
 
 def run(gm: fx.GraphModule, pipeline: tuple[GraphPass, ...] = PIPELINE) -> fx.GraphModule:
-    """Apply the passes in order; the graph is linted after each."""
+    """Apply the passes in order; the graph is linted after each.
+
+    Raises:
+        TargetError: a pass gives something else than a graph module.
+    """
     for step in pipeline:
-        gm = step(gm)
+        given = step(gm)
+        if not isinstance(given, fx.GraphModule):
+            name = getattr(step, "__qualname__", type(step).__qualname__)
+            raise TargetError(f"the graph pass {name} gave {given!r}; a pass gives the graph module, changed or not")
+        gm = given
         gm.graph.lint()
     return gm

@@ -9,9 +9,11 @@ from typing import Any
 
 import torch
 
+from bringup.errors import TargetError
 from bringup.target.call import Call
 from bringup.target.dtypes import dtype_name
 from bringup.target.verdict import Reason
+from bringup.torch_internals import is_data_dependent
 
 
 class Engine(Enum):
@@ -40,6 +42,9 @@ class Kernel:
         implementation: called with the overload's arguments; None runs the host's own kernel of that overload,
             which is how the simulated accelerator gets real numerics.
         required: required kernels close the set; optional ones only make it faster and can be switched off.
+
+    Raises:
+        TargetError: an attribute is not what it has to be.
     """
 
     overload: str
@@ -49,6 +54,27 @@ class Kernel:
     implementation: Callable[..., Any] | None = None
     required: bool = True
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.overload, str) or "::" not in self.overload:
+            raise TargetError(
+                f"a kernel is of {self.overload!r}; write the overload as a string with its namespace, such as 'aten::add.Tensor'"
+            )
+        if not isinstance(self.engine, Engine):
+            known = ", ".join(f"Engine.{e.name}" for e in Engine)
+            raise TargetError(
+                f"the engine of the kernel of {self.overload} is {self.engine!r}; it must be one of {known}"
+            )
+        if not isinstance(self.dtypes, (set, frozenset)) or not all(isinstance(d, torch.dtype) for d in self.dtypes):
+            raise TargetError(
+                f"the dtypes of the kernel of {self.overload} are {self.dtypes!r}; "
+                "they must be a set of dtypes of torch, such as frozenset({torch.float32})"
+            )
+        for name in ("check", "implementation"):
+            if not (getattr(self, name) is None or callable(getattr(self, name))):
+                raise TargetError(
+                    f"{name} of the kernel of {self.overload} is {getattr(self, name)!r}; it must be callable"
+                )
+
     def refuses(self, call: Call) -> tuple[Reason, str] | None:
         """Why the kernel cannot run `call`, or None when it can."""
         for tensor in call.tensors():
@@ -56,8 +82,22 @@ class Kernel:
                 return Reason.DTYPE, f"the kernel of {self.overload} does not take {dtype_name(tensor.dtype)}"
         if self.check is None:
             return None
-        why = self.check(call)
-        return None if why is None else (Reason.CONSTRAINT, f"the kernel of {self.overload} {why}")
+        try:
+            why = self.check(call)
+        except Exception as error:
+            if is_data_dependent(error):
+                raise
+            raise TargetError(
+                f"the check of the kernel of {self.overload} raised {type(error).__name__}: {error}, on {call}"
+            ) from error
+        if why is None:
+            return None
+        if not isinstance(why, str):
+            raise TargetError(
+                f"the check of the kernel of {self.overload} gave {why!r}, on {call}; it must give None where the kernel takes the "
+                "call, and one sentence where it does not"
+            )
+        return Reason.CONSTRAINT, f"the kernel of {self.overload} {why}"
 
     def row(self) -> dict[str, Any]:
         """The row as plain data, the form that ``bringup kernels --format json`` prints."""

@@ -17,6 +17,7 @@ from bringup.target.call import Call
 from bringup.target.kernel import Kernel
 from bringup.target.leaves import leaf_calls
 from bringup.target.trace import calls_of, function_of, trace
+from bringup.target.validate import validate_hooks, validate_tables
 from bringup.target.verdict import Reason, Status, Verdict
 from bringup.torch_internals import (
     OpOverload,
@@ -58,7 +59,7 @@ class Target:
         runtime: makes a boxed callable of a `bringup.Program`; None is the portable executor.
 
     Raises:
-        TargetError: two kernels for one overload.
+        TargetError: two kernels for one overload, a name that is no operator, a row or a hook that is none.
     """
 
     name: str
@@ -71,13 +72,10 @@ class Target:
     runtime: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
-        seen: set[str] = set()
-        for kernel in self.kernels:
-            if kernel.overload in seen:
-                raise TargetError(
-                    f"target {self.name!r} has two kernels for {kernel.overload}; keep one row per overload"
-                )
-            seen.add(kernel.overload)
+        validate_tables(self.name, self.kernels, self.decompositions, self.lowerings)
+        validate_hooks(self.name, before_autograd=self.before_autograd, passes=self.passes)
+        if self.runtime is not None:
+            validate_hooks(self.name, runtime=(self.runtime,))
 
     @cached_property
     def rows(self) -> dict[str, Kernel]:
@@ -95,6 +93,11 @@ class Target:
             return kernel.refuses(call)
         if call.overload.namespace not in ("aten", "prims"):
             return Reason.CUSTOM_OPERATOR, f"{call.name} is a custom operator without a kernel"
+        if call.overload in self.decompositions:
+            return (
+                Reason.NO_DECOMPOSITION,
+                f"{call.name} has no kernel, and its decomposition leads back to it or does not take this call",
+            )
         return Reason.NO_DECOMPOSITION, f"{call.name} has no kernel, and no decomposition into other operators"
 
     def runs(self, overload: OpOverload, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
@@ -116,6 +119,8 @@ class Target:
             return Verdict(Status.NATIVE)
         try:
             leaves = self._quickly(call, dynamic, gradients) or self._thoroughly(call, dynamic)
+        except TargetError:
+            raise
         except Exception as error:
             reason = Reason.DATA_DEPENDENT if is_data_dependent(error) else Reason.UNTRACEABLE
             return Verdict(Status.NONE, reason, f"{type(error).__name__}: {_first_line(error)}")

@@ -28,6 +28,11 @@ def find_overload(name: str) -> OpOverload | None:
     return getattr(packet, overload or "default")
 
 
+def is_dispatched(name: str) -> bool:
+    """Whether an overload has a dispatcher kernel; TorchScript's builtins, such as the ``aten::add`` of lists, have none."""
+    return torch._C._dispatch_has_kernel(name)
+
+
 def load_prims() -> None:
     """Register the ``prims::`` operators."""
     importlib.import_module("torch._prims")
