@@ -14,6 +14,8 @@ import bringup
 from bringup import OptionError, find_target
 from bringup.device.profile import find_profile
 from bringup_coverage.commands.coverage import coverage
+from bringup_coverage.commands.explain import explain
+from bringup_coverage.progress import progress
 from bringup_coverage.reports.totals import claim
 
 OPTIONS: tuple[dict[str, Any], ...] = tuple({"optional_kernels": o, "fallback": "error"} for o in (True, False))
@@ -97,3 +99,21 @@ def test_a_declared_share_does_not_say_that_anything_runs() -> None:
     """The tables name kernels and decompositions; whether what those end in has kernels was not looked at."""
     assert claim({"target": "mychip", "evidence": "traced"}) == "run on mychip"
     assert "run on" not in claim({"target": "mychip", "evidence": "declared"})
+
+
+def test_a_log_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where stderr is no terminal there is no bar, but a long run is seen to go on."""
+    monkeypatch.setattr("bringup_coverage.progress.EVERY", 0.0)
+    with progress("sweep", total=3, done=1) as advance:
+        advance("aten::b")
+        advance("aten::c")
+    assert capsys.readouterr().err == "sweep: 2 of 3, aten::b\nsweep: 3 of 3, aten::c\n"
+
+
+def test_explaining_without_a_call_is_no_success() -> None:
+    """A script sees by the exit status that nothing was traced."""
+    result = CliRunner().invoke(explain, ["aten::add.Tensor", "--dtype", "bool"])
+    assert result.exit_code == 0
+    result = CliRunner().invoke(explain, ["aten::_cudnn_init_dropout_state"])
+    assert result.exit_code == 1
+    assert "no call" in result.output

@@ -311,3 +311,21 @@ def test_sparse_reports_in_a_browser(report: dict[str, Any], tmp_path: Path) -> 
     document, console = browse(render_html(report), "", tmp_path)
     assert not console
     assert ('data-at="8"' in document) == bool(report["overloads"])
+
+
+def test_reports_of_different_selections_are_compared_where_both_say_something() -> None:
+    """What a selection leaves out has not vanished, and its totals are not the other's."""
+
+    def row(name: str, status: str) -> dict[str, Any]:
+        return {"name": name, "status": status, "tier": "portable", "namespace": "aten"}
+
+    whole = {"target": "sim", "torch": "2.13.0", "complete": True, "tiers": {}}
+    whole["overloads"] = [row("aten::a", "none"), row("aten::b", "none"), row("aten::c", "native")]
+    part = whole | {"complete": False, "overloads": [row("aten::b", "native")]}
+    found = compare(whole, part)
+    assert [e["name"] for e in found["better"]] == ["aten::b"]
+    assert found["added"] == found["removed"] == []
+    said = render_comparison(whole, part, width=200, colour=False)
+    assert "the 1 overloads in both are compared, 2 only in the first left out" in said
+    assert "portable: 0.0 % → 100.0 %" in said
+    assert [e["name"] for e in compare(whole, part | {"complete": True})["removed"]] == ["aten::a", "aten::c"]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -120,3 +124,26 @@ def test_an_empty_dump_is_no_path() -> None:
     """It would be the current folder."""
     with pytest.raises(bringup.OptionError, match="option 'dump' is ''"):
         compile_function(torch.neg, options={"dump": ""})
+
+
+def test_partitioning_takes_graphs_of_aten() -> None:
+    """A graph as Dynamo or symbolic tracing makes it has neither overloads nor shapes."""
+    traced = torch.fx.symbolic_trace(lambda x: torch.relu(x) + 1)
+    with pytest.raises(bringup.OptionError, match="takes a functional ATen graph"):
+        bringup.partition_graph(traced, find_target("sim"))
+
+
+def test_explain_takes_a_function() -> None:
+    """Anything else is one sentence."""
+    with pytest.raises(bringup.OptionError, match="takes a function or a module"):
+        bringup.explain(3)  # type: ignore[arg-type]
+
+
+def test_the_example_of_a_target_with_every_hook_runs() -> None:
+    """It is what the README shows."""
+    example = Path(__file__).parent.parent / "examples" / "own_target.py"
+    done = subprocess.run([sys.executable, str(example)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"largest difference from eager: \d.\de-0[6-9]|0\.0e\+00", done.stdout)
+    assert "running 5 instructions of inference" in done.stdout
+    assert "needs an even inner size, not 7" in done.stdout

@@ -15,6 +15,7 @@ from bringup.aliased_inputs import guard_offsets
 from bringup.device.memory import ledger
 from bringup.dump import dump
 from bringup.engine import Boxed, build
+from bringup.errors import OptionError
 from bringup.executable import executable
 from bringup.ir import Program
 from bringup.lower import lower
@@ -126,9 +127,14 @@ def explain(fn: Callable[..., Any], *args: Any, options: Mapping[str, Any] | Non
     """The programs that `fn(*args, **kwargs)` compiles to, as text with the user's source line on each instruction.
 
     The function is compiled and run once; a loss is not called backward, so a training graph shows its forward program.
+
+    Raises:
+        OptionError: `fn` cannot be called; or as for the backend.
     """
     from bringup.recorder import recording
 
+    if not callable(fn):
+        raise OptionError(f"bringup.explain takes a function or a module and its arguments, not {fn!r}")
     with recording() as recorded:
         torch.compile(fn, backend=backend, options=dict(options or {}) or None)(*args, **kwargs)
     return "\n".join(str(program) for program in recorded.programs)

@@ -12,8 +12,9 @@ from torch.fx.node import map_arg
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
+from bringup.errors import OptionError
 from bringup.target import Call, Reason, Target
-from bringup.torch_internals import OpOverload, concrete
+from bringup.torch_internals import HigherOrderOperator, OpOverload, concrete
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,11 @@ def partition_graph(gm: fx.GraphModule, target: Target) -> Partitioning:
     Args:
         gm: nodes carry fake values in ``meta["val"]``; it is changed in place.
         target: its verdict on each call decides.
+
+    Raises:
+        OptionError: the graph is not one of ATen operators with fake values, as AOTAutograd and ``make_fx`` make them.
     """
+    _require_aten(gm.graph)
     host = tuple(_host_operators(gm.graph, target))
     proposer = CapabilityBasedPartitioner(gm, _Supported(target), allows_single_node_partition=True)
     fused = proposer.fuse_partitions(proposer.propose_partitions(), prefix="device_")
@@ -85,6 +90,20 @@ def partition_graph(gm: fx.GraphModule, target: Target) -> Partitioning:
         _piece(fused, n) for n in fused.graph.nodes if n.op == "call_module" and str(n.target).startswith("device_")
     )
     return Partitioning(fused, pieces, host)
+
+
+def _require_aten(graph: fx.Graph) -> None:
+    for node in graph.nodes:
+        python = node.op in ("call_method", "call_module") or (
+            node.op == "call_function"
+            and not isinstance(node.target, (OpOverload, HigherOrderOperator))
+            and any("val" not in n.meta for n in node.all_input_nodes)
+        )
+        if python or (node.op == "call_function" and isinstance(node.target, OpOverload) and "val" not in node.meta):
+            raise OptionError(
+                f"partition_graph takes a functional ATen graph with fake values in node.meta['val'], as AOTAutograd and "
+                f"make_fx(..., tracing_mode='fake') make them; node {node.name!r} ({node.op} of {node.target}) is not of one"
+            )
 
 
 def _refusal(target: Target, node: fx.Node) -> tuple[Reason, str] | None:

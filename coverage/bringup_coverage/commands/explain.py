@@ -32,9 +32,11 @@ def explain(operator: str, target: str, dtype: str, number: int, required_only: 
     with file and line of each, the models that use it, and a snippet that runs the call. An operator without an overload,
     such as aten::add, is its default overload, or the list of its overloads.
 
-    Exit status: 0 explained, 2 usage.
+    Exit status: 0 explained, 1 there is no call of it in this dtype to trace, 2 usage.
     """
     from bringup_coverage.explain import Question, answer, render
 
     found = answer(operator, Question(target, dtype, number, optional_kernels=not required_only))
     click.echo(json.dumps(found, indent=1) if form == "json" else render(found))
+    if "call" in found and found["call"] is None:
+        raise SystemExit(1)

@@ -20,6 +20,8 @@ HEADINGS = {
 def compare(old: dict[str, Any], new: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """What changed from one report to another; every list is sorted by name.
 
+    Where one is of a selection only, what it leaves out is neither new nor vanished.
+
     Args:
         old: The earlier report.
         new: The later one.
@@ -29,6 +31,7 @@ def compare(old: dict[str, Any], new: dict[str, Any]) -> dict[str, list[dict[str
         reason, with other evidence or in other dtypes), `added` and `removed`. An entry has `name`, `tier`, `before`,
         `after` (a verdict, or None where there was no such overload) and `what`, a list of sentences.
     """
+    old, new, _ = in_common(old, new)
     before = {row["name"]: row for row in old["overloads"]}
     after = {row["name"]: row for row in new["overloads"]}
     found: dict[str, list[dict[str, Any]]] = {heading: [] for heading in HEADINGS}
@@ -38,6 +41,29 @@ def compare(old: dict[str, Any], new: dict[str, Any]) -> dict[str, list[dict[str
         if heading:
             found[heading].append(entry)
     return found
+
+
+def in_common(old: dict[str, Any], new: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """The two reports as far as they list the same, and a sentence on what is left out; empty where both are whole.
+
+    A report of a selection says nothing of other overloads, so neither its totals nor its gaps compare with another's.
+    """
+    names = [{row["name"] for row in report["overloads"]} for report in (old, new)]
+    if names[0] == names[1] or (old.get("complete", True) and new.get("complete", True)):
+        return old, new, ""
+    both = names[0] & names[1]
+    cut_down = [
+        {k: v for k, v in report.items() if k not in ("totals", "tiers")}
+        | {"overloads": [row for row in report["overloads"] if row["name"] in both]}
+        for report in (old, new)
+    ]
+    only = [
+        f"{len(n - both):,} only in the {which}"
+        for n, which in zip(names, ("first", "second"), strict=True)
+        if n - both
+    ]
+    said = f"of different selections: the {len(both):,} overloads in both are compared, {' and '.join(only)} left out"
+    return cut_down[0], cut_down[1], said
 
 
 def _entry(before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[str, Any]:
@@ -104,7 +130,9 @@ def render_comparison(
     """
     room, coloured = terminal_width(width), wants_colour(colour)
     differ = old.get("target") != new.get("target")
-    lines = [cut(f"{_source(old)} → {_source(new)}", room), *(cut(line, room) for line in _shares(old, new))]
+    old, new, left_out = in_common(old, new)
+    head = [f"{_source(old)} → {_source(new)}", *([f"  {left_out}"] if left_out else []), *_shares(old, new)]
+    lines = [cut(line, room) for line in head]
     for heading, entries in compare(old, new).items():
         where = f" on {new.get('target', '?')}" if heading in ("better", "worse") and differ else ""
         lines += ["", paint(cut(f"{len(entries):,} {HEADINGS[heading]}{where}", room), "bold", coloured)]
