@@ -326,6 +326,6 @@ def test_reports_of_different_selections_are_compared_where_both_say_something()
     assert [e["name"] for e in found["better"]] == ["aten::b"]
     assert found["added"] == found["removed"] == []
     said = render_comparison(whole, part, width=200, colour=False)
-    assert "the 1 overloads in both are compared, 2 only in the first left out" in said
+    assert "compared are the overloads in both (1), 2 only in the first left out" in said
     assert "portable: 0.0 % → 100.0 %" in said
     assert [e["name"] for e in compare(whole, part | {"complete": True})["removed"]] == ["aten::a", "aten::c"]

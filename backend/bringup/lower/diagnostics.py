@@ -36,12 +36,13 @@ _ADVICE = {
 
 def unsupported(node: fx.Node, call: Call, reason: Reason, detail: str, target: Target) -> UnsupportedOperatorError:
     """The error that says what the target cannot run, where it stands, why, and what to do."""
-    where = source_line(node)
+    source = source_line(node)
+    where = f"  at:     {source}\n" if source else ""
     operands = ", ".join(describe(a) for a in call.args)
     return UnsupportedOperatorError(
         f"target {target.name!r} cannot run {call.name}({operands})\n"
         f"  schema: {call.overload._schema}\n"
-        f"  at:     {where or 'an unknown line'}\n"
+        f"{where}"
         f"  why:    {detail} ({reason.value})\n"
         f"  to do:  {_ADVICE[reason]}",
         overload=call.name,

@@ -62,7 +62,7 @@ def in_common(old: dict[str, Any], new: dict[str, Any]) -> tuple[dict[str, Any],
         for n, which in zip(names, ("first", "second"), strict=True)
         if n - both
     ]
-    said = f"of different selections: the {len(both):,} overloads in both are compared, {' and '.join(only)} left out"
+    said = f"of different selections: compared are the overloads in both ({len(both):,}), {' and '.join(only)} left out"
     return cut_down[0], cut_down[1], said
 
 
