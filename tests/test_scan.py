@@ -13,6 +13,7 @@ import torch
 
 import bringup_coverage.scan as scan_module
 from bringup import Engine, Kernel, Target
+from bringup_coverage.accuracy import mismatch
 from bringup_coverage.scan import Settings, scan
 from bringup_coverage.scan.examine import examine
 from bringup_coverage.scan.forms import functional_form
@@ -174,6 +175,31 @@ def test_a_call_that_pytorch_cannot_trace_decides_only_alone() -> None:
     assert any("cannot trace another call" in p for p in found.problems)
     alone = examine("aten::polygamma_", Settings(dtypes=("float32",), gradient=False, dynamic=False))
     assert (alone.statuses, alone.reason) == ({"float32": ["none"]}, "untraceable")
+
+
+@pytest.mark.parametrize("name", ["aten::cummax", "aten::bucketize.Tensor", "aten::_transformer_encoder_layer_fwd"])
+def test_sizes_that_are_plain_numbers_replace_their_nodes(name: str) -> None:
+    """A decomposition that enters a graph with symbolic sizes may come out as a number."""
+    found = examine(name, Settings(level="run", dtypes=("float32",), gradient=False))
+    assert (found.problems, found.dynamic) == ([], True)
+
+
+def test_what_capture_changes_is_not_the_targets_fault() -> None:
+    """PyTorch's functionalization loses the first form's result, and gives the second another than eager's own out= form."""
+    for name in ("aten::linalg_matrix_rank.out", "aten::binary_cross_entropy.out"):
+        found = examine(name, Settings(level="run", dtypes=("float32",)))
+        assert found.problems
+        assert all("untraceable: PyTorch's capture alone, run by eager, is wrong as well" in p for p in found.problems)
+
+
+def test_results_without_values_are_compared_without_them() -> None:
+    """Meta tensors equal meta tensors of the same dtype and sizes, and nothing else."""
+    meta = torch.empty(2, device="meta")
+    assert mismatch(meta, meta) is None
+    assert "shape" in str(mismatch(meta, torch.empty(3, device="meta")))
+    assert "device" in str(mismatch(torch.ones(2), meta))
+    found = examine("aten::to.dtype_layout", Settings(level="run", dtypes=("float32",)))
+    assert (found.problems, found.ran) == ([], 3)
 
 
 def test_what_took_too_long_is_given_more_time(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

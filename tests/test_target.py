@@ -100,6 +100,13 @@ def test_verdict_by_dtype() -> None:
     assert target.verdict(Call(aten.neg.default, (torch.ones(2).int(),))).reason is Reason.DTYPE
 
 
+def test_verdict_by_the_dtype_of_what_is_made() -> None:
+    """An operator that takes no tensors is held to the dtype that it is asked for."""
+    target = Target("tiny", (Kernel("aten::full", Engine.MEMORY, frozenset({torch.float32})),))
+    assert target.verdict(Call(aten.full.default, ([2], 1.0), {"dtype": torch.float32})).status is Status.NATIVE
+    assert target.verdict(Call(aten.full.default, ([2], 1), {"dtype": torch.int64})).reason is Reason.DTYPE
+
+
 def test_constraint_reason_reaches_the_verdict() -> None:
     """What a kernel's check says is what the verdict says."""
     row = Kernel(

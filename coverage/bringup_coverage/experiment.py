@@ -164,10 +164,12 @@ class Experiment:
 
 
 def _bare(function: Function, dynamic: bool) -> Function:
+    from functorch.compile import make_boxed_func
+
     from bringup.torch_internals import aot_compile_function
 
     def keep(gm: torch.fx.GraphModule, _: Any) -> Function:
-        return gm.forward
+        return make_boxed_func(gm.forward)
 
     return aot_compile_function(
         function, forward=keep, backward=keep, inference=keep, decompositions={}, dynamic=dynamic

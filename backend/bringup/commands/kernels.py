@@ -8,7 +8,9 @@ import click
 
 
 @click.command(epilog="Example: bringup kernels --format json --required-only")
-@click.option("--target", default="sim", show_default=True, help="The target: sim, package.module:object, or a TOML file.")
+@click.option(
+    "--target", default="sim", show_default=True, help="The target: sim, package.module:object, or a TOML file."
+)
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option("--required-only", is_flag=True, help="Leave the optional kernels out.")

@@ -134,9 +134,20 @@ def conv_tbc(self: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, pad: 
     Args:
         self: (time, batch, channels in); weight: (kernel, channels in, channels out).
     """
+    if self.is_complex():
+        return _complex_conv_tbc(self, weight, bias, pad)
     signal, kernel = aten.permute(self, [1, 2, 0]), aten.permute(weight, [2, 1, 0])
     result = aten.convolution(signal, kernel, bias, [1], [pad], [1], False, [0], 1)
     return aten.clone(aten.permute(result, [2, 0, 1]), memory_format=torch.contiguous_format)
+
+
+def _complex_conv_tbc(self: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, pad: int) -> torch.Tensor:
+    """(a + bi)(c + di) is ac - bd, and (a + b)(c + d) - ac - bd times i."""
+    (a, b), (c, d) = ((torch.real(t), torch.imag(t)) for t in (self, weight))
+    none = torch.zeros_like(torch.real(bias))
+    real, imaginary = conv_tbc(a, c, none, pad), conv_tbc(b, d, none, pad)
+    both = conv_tbc(a + b, c + d, none, pad)
+    return torch.complex(real - imaginary, both - real - imaginary) + bias
 
 
 @TABLE.register(

@@ -6,6 +6,7 @@ import math
 
 import torch
 
+from bringup.decompositions.half_precision import narrowed
 from bringup.decompositions.registry import Decompositions
 
 TABLE = Decompositions("distances")
@@ -52,7 +53,7 @@ def pdist_forward(self: torch.Tensor, p: float = 2) -> torch.Tensor:
     """_pdist_forward(Tensor self, float p=2) -> Tensor"""
     n = self.shape[0]
     row, column = torch.triu_indices(n, n, 1, device=self.device).unbind(0)
-    return _norm(aten.index.Tensor(self, [row]) - aten.index.Tensor(self, [column]), p)
+    return narrowed(_norm(aten.index.Tensor(self, [row]) - aten.index.Tensor(self, [column]), p), self.dtype)
 
 
 @TABLE.register("aten::_cdist_backward")

@@ -156,6 +156,10 @@ def _add_forward(name: str, kind: Kind) -> None:
         scales_w: float | None = None,
     ) -> torch.Tensor:
         """_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, ...) -> Tensor"""
+        if self.dtype is torch.bool or (
+            kind is LANCZOS and not (self.is_floating_point() or self.dtype is torch.uint8)
+        ):
+            return NotImplemented
         return _forward(self, output_size, align_corners, (scales_h, scales_w), kind)
 
 

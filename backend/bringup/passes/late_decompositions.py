@@ -81,11 +81,18 @@ class DecomposeLate:
 
 
 def _hand_over(gm: fx.GraphModule, node: fx.Node, result: Any) -> None:
-    """Give a node's users its replacement: one node, or a list of them that users take apart."""
+    """Give a node's users its replacement: a node, a list of them that users take apart, or a number."""
     if isinstance(result, fx.Node):
         node.replace_all_uses_with(result)
-    else:
+    elif isinstance(result, (list, tuple)):
         for user in list(node.users):
             user.replace_all_uses_with(result[user.args[1]])
             gm.graph.erase_node(user)
+    else:  # a size that is the same for all inputs, such as that of a dimension of one element
+
+        def plain(value: fx.Node) -> Any:
+            return result if value is node else value
+
+        for user in list(node.users):
+            user.args, user.kwargs = map_arg(user.args, plain), map_arg(user.kwargs, plain)
     gm.graph.erase_node(node)

@@ -38,6 +38,15 @@ class Call:
             elif isinstance(value, (list, tuple)):
                 yield from (v for v in value if isinstance(v, torch.Tensor))
 
+    def dtypes(self) -> Iterator[torch.dtype]:
+        """The dtypes of its tensors; of a call without any, which makes one, the dtype that it asks for, if it does."""
+        none = True
+        for tensor in self.tensors():
+            none = False
+            yield tensor.dtype
+        if none and isinstance(made := self.kwargs.get("dtype"), torch.dtype):
+            yield made
+
     def argument(self, name: str) -> Any:
         """The argument called `name` in the schema, or its default when the call leaves it out.
 

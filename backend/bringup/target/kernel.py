@@ -37,7 +37,7 @@ class Kernel:
     Attributes:
         overload: the operator in the dispatcher's spelling, such as ``aten::mm`` or ``aten::add.Tensor``.
         engine: what executes it.
-        dtypes: the dtypes that its tensor arguments may have.
+        dtypes: the dtypes that its tensor arguments may have, and that what it makes of no tensor may have.
         check: a further constraint on the call (shapes, layout, attributes).
         implementation: called with the overload's arguments; None runs the host's own kernel of that overload,
             which is how the simulated accelerator gets real numerics.
@@ -77,9 +77,9 @@ class Kernel:
 
     def refuses(self, call: Call) -> tuple[Reason, str] | None:
         """Why the kernel cannot run `call`, or None when it can."""
-        for tensor in call.tensors():
-            if tensor.dtype not in self.dtypes:
-                return Reason.DTYPE, f"the kernel of {self.overload} does not take {dtype_name(tensor.dtype)}"
+        for dtype in call.dtypes():
+            if dtype not in self.dtypes:
+                return Reason.DTYPE, f"the kernel of {self.overload} does not take {dtype_name(dtype)}"
         if self.check is None:
             return None
         try:

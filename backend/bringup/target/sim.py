@@ -9,19 +9,22 @@ from collections.abc import Iterator
 
 import torch
 
-from bringup.target.dtypes import ANY, BOOL, COMPLEX, FLOAT, INTEGRAL, NUMBER, REAL
+from bringup.target.dtypes import ANY, BOOL, COMPLEX, FLOAT, INTEGRAL, NUMBER, REAL, WIDE
 from bringup.target.kernel import Engine, Kernel
 
 _MATRIX, _VECTOR, _MEMORY = Engine.MATRIX, Engine.VECTOR, Engine.MEMORY
 
 _TABLE: tuple[tuple[Engine, frozenset[torch.dtype], str], ...] = (
     # products
-    (_MATRIX, NUMBER, "mm bmm convolution _fft_c2c"),
+    (_MATRIX, NUMBER, "mm bmm"),
+    (_MATRIX, REAL, "convolution"),
+    (_MATRIX, COMPLEX, "_fft_c2c"),
     # factorisations
-    (_MATRIX, FLOAT | COMPLEX, "linalg_cholesky_ex linalg_lu_factor_ex linalg_qr linalg_ldl_factor_ex"),
-    (_MATRIX, FLOAT | COMPLEX, "linalg_solve_triangular _linalg_svd _linalg_eigh linalg_eig"),
+    (_MATRIX, WIDE | COMPLEX, "linalg_cholesky_ex linalg_lu_factor_ex linalg_qr linalg_ldl_factor_ex"),
+    (_MATRIX, WIDE | COMPLEX, "linalg_solve_triangular _linalg_svd _linalg_eigh linalg_eig"),
     # creation, views and movement
-    (_MEMORY, ANY, "full arange.start_step empty_strided"),
+    (_MEMORY, REAL, "arange.start_step"),
+    (_MEMORY, ANY, "full empty_strided"),
     (_MEMORY, ANY, "view view.dtype permute expand slice.Tensor select.int squeeze.dims unsqueeze as_strided"),
     (_MEMORY, ANY, "detach view_as_real view_as_complex"),
     (_MEMORY, ANY, "clone _to_copy copy_ set_.source_Tensor cat constant_pad_nd flip"),

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from bringup_coverage.calls.rows_derived import DERIVED
 from bringup_coverage.calls.rows_nn import ATTENTION, CONVOLUTIONS, NORMS, RECURRENT
 from bringup_coverage.calls.schema import Signature
 from bringup_coverage.calls.tensors import SIZE, dense, shaped
@@ -74,15 +75,6 @@ def _ctc_tensors() -> dict[str, Any]:
 def _from_file() -> dict[str, Any]:
     """A private mapping of a file that every installation has; nothing is written."""
     return {"filename": str(Path(torch.__file__)), "shared": False, "size": 16, "dtype": torch.uint8}
-
-
-def _glu_jvp() -> dict[str, Any]:
-    return {"glu": shaped((SIZE, 2), F32), "x": dense(2, F32), "dx": dense(2, F32, 3), "dim": 1}
-
-
-def _glu_backward_jvp() -> dict[str, Any]:
-    half = {"grad_glu": shaped((SIZE, 2), F32), "dgrad_glu": shaped((SIZE, 2), F32, 3)}
-    return {"grad_x": dense(2, F32), "x": dense(2, F32), "dx": dense(2, F32, 3), "dim": 1, **half}
 
 
 def _spectrum() -> dict[str, Any]:
@@ -187,8 +179,6 @@ OTHERS: dict[str, Row] = {
     "ctc_loss.IntList": _ctc_lists,
     "ctc_loss.Tensor": _ctc_tensors,
     "from_file": _from_file,
-    "glu_backward_jvp": _glu_backward_jvp,
-    "glu_jvp": _glu_jvp,
     "istft": _spectrum,
     "scatter.reduce": _scatter_add,
     "scatter.value_reduce": _scatter_multiply,
@@ -198,7 +188,7 @@ OTHERS: dict[str, Row] = {
     "view_as_complex_copy": _pixel_pairs,
 }
 
-ROWS: dict[str, Row] = {**OTHERS, **ATTENTION, **CONVOLUTIONS, **NORMS, **RECURRENT}
+ROWS: dict[str, Row] = {**OTHERS, **ATTENTION, **CONVOLUTIONS, **DERIVED, **NORMS, **RECURRENT}
 """By overload without its namespace; an out= form takes the row of the overload with the same inputs."""
 
 NEVER: dict[str, str] = {

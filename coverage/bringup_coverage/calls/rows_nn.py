@@ -159,6 +159,7 @@ CONVOLUTIONS: dict[str, Row] = {
     "slow_conv_dilated3d": lambda: _window(3),
     "slow_conv_transpose2d": lambda: _transposed(2),
     "slow_conv_transpose3d": lambda: _transposed(3),
+    "slow_conv3d": lambda: {k: v for k, v in _window(3).items() if k != "dilation"},
     "slow_conv3d_forward": lambda: {k: v for k, v in _window(3).items() if k != "dilation"},
 }
 

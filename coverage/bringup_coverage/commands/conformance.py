@@ -26,7 +26,9 @@ from bringup_coverage.journal import write_at_once
 @click.option(
     "--optional-kernels/--required-only", default=False, show_default=True, help="Use the target's fused kernels."
 )
-@click.option("--target", default="sim", show_default=True, help="The target: sim, package.module:object, or a TOML file.")
+@click.option(
+    "--target", default="sim", show_default=True, help="The target: sim, package.module:object, or a TOML file."
+)
 @click.option(
     "--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, show_default=True, help="Workers at a time."
 )

@@ -128,12 +128,17 @@ def _row(settings: Settings, name: str) -> dict[str, Any]:
     return row
 
 
+_OUTCOMES = {"fail": "wrong-result", "error": "backend-error", "fallback": "host-fallback"}
+"""The reason for a verdict of none by what running a call found."""
+
+
 def _judge_by_results(row: dict[str, Any], base: str) -> None:
     """A call that compiles but gives another result than eager, or runs on the host, is not covered.
 
     In another dtype than the first that shows in that dtype's cell; gradients and symbolic sizes count as the first dtype.
+    Where no call of the first dtype ran, since PyTorch's capture fails on it or changes its result, the overload is untraceable.
     """
-    for outcome, reason in (("fail", "wrong-result"), ("error", "wrong-result"), ("fallback", "host-fallback")):
+    for outcome, reason in _OUTCOMES.items():
         for problem in row["problems"]:
             place, _, rest = problem.partition(": ")
             if not rest.startswith(f"{outcome}: "):
@@ -142,6 +147,9 @@ def _judge_by_results(row: dict[str, Any], base: str) -> None:
                 row["statuses"][place].append("none")
             elif row["status"] != "none":
                 row["status"], row["reason"], row["detail"] = "none", reason, problem
+    for problem in row["problems"] if row["status"] != "none" and base not in row["ran_dtypes"] else ():
+        if problem.startswith(f"{base}: untraceable: "):
+            row["status"], row["reason"], row["detail"] = "none", "untraceable", problem
 
 
 def _lost(name: str, status: str, detail: str) -> dict[str, Any]:

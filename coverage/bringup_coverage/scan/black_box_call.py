@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -14,8 +14,9 @@ from bringup_coverage.calls import Recipe, recipes, why_none
 from bringup_coverage.catalogue import catalogue
 from bringup_coverage.experiment import Experiment, Finding
 from bringup_coverage.probe import UNINITIALISED
+from bringup_coverage.scan.blame import judged
 from bringup_coverage.scan.examine import ORDER, Evidence
-from bringup_coverage.scan.observed import Control, Eager, GraphCompiler, Observed
+from bringup_coverage.scan.observed import GraphCompiler, Observed
 
 REASONS = {"fail": "wrong-result", "error": "backend-error", "fallback": "host-fallback", "untraceable": "untraceable"}
 """The reason for a verdict of none by what an experiment found."""
@@ -60,7 +61,7 @@ def examine(
 def _outcome(recipe: Recipe, backend: GraphCompiler) -> Outcome:
     observed = Observed(backend)
     experiment = _experiment(recipe, observed)
-    finding = _run(experiment, observed)
+    finding = judged(experiment)
     if finding.status != "pass":
         return Outcome(recipe, finding, "none", finding.detail)
     if not observed.graphs:
@@ -91,18 +92,6 @@ def how(name: str, ran: frozenset[str]) -> tuple[str, str, tuple[str, ...]]:
             (),
         )
     return "decomposed", "through other operators, which ran on the host", tuple(sorted(counted))
-
-
-def _run(experiment: Experiment, observed: Observed) -> Finding:
-    """The finding; a wrong result that eager does not give twice, or that the capture alone gives as well, is not the backend's."""
-    finding = experiment.run()
-    if finding.status != "fail":
-        return finding
-    if replace(experiment, compiler=Eager()).run().status == "fail":
-        return Finding("untraceable", f"eager itself gives another result at every call: {finding.detail}")
-    if replace(experiment, compiler=Control(observed)).run().status == "fail":
-        return Finding("untraceable", f"aot_eager, which only captures, is wrong as well: {finding.detail}")
-    return finding
 
 
 def _row(name: str, outcomes: list[Outcome]) -> dict[str, Any]:
@@ -139,7 +128,7 @@ def _also(row: dict[str, Any], label: str, recipe: Recipe, backend: GraphCompile
     experiment = _experiment(recipe, observed, **how)
     if experiment.backward and not experiment.differentiable():
         return None
-    finding = _run(experiment, observed)
+    finding = judged(experiment)
     if finding.status == "pass":
         return True
     row["problems"].append(f"{label}: {finding.status}: {finding.detail}")

@@ -18,6 +18,7 @@ from bringup.target.verdict import Reason, Status, Verdict
 from bringup.torch_internals import OpOverload, find_overload
 from bringup_coverage.calls import Recipe, recipes, why_none
 from bringup_coverage.experiment import Finding
+from bringup_coverage.scan.blame import judged
 from bringup_coverage.scan.forms import functional_form
 from bringup_coverage.scan.running import experiment, run
 
@@ -171,7 +172,7 @@ def _gradient(found: Evidence, overload: OpOverload, recipe: Recipe, target: Tar
     if overload._schema.is_mutable or not trial.differentiable():
         return None
     if settings.level == "run":
-        finding = trial.run()
+        finding = judged(trial)
         if finding.status != "pass":
             found.problems.append(f"gradient: {finding.status}: {finding.detail}")
         return finding.status == "pass"
@@ -189,7 +190,7 @@ def _gradient(found: Evidence, overload: OpOverload, recipe: Recipe, target: Tar
 def _dynamic(found: Evidence, overload: OpOverload, recipe: Recipe, target: Target, settings: Settings) -> bool:
     """Whether the call is right (run) or has a verdict (traced) with symbolic sizes."""
     if settings.level == "run":
-        finding = experiment(overload, [recipe], _options(settings), dynamic=True).run()
+        finding = judged(experiment(overload, [recipe], _options(settings), dynamic=True))
         if finding.status != "pass":
             found.problems.append(f"dynamic: {finding.status}: {finding.detail}")
         return finding.status == "pass"

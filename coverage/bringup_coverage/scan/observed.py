@@ -81,25 +81,3 @@ class Observed:
             return frozenset(self.watch.names)
         finally:
             self.watch = None
-
-
-@dataclass(frozen=True)
-class Eager:
-    """Eager, as a compiler."""
-
-    def compile(self, function: Function, *, dynamic: bool) -> Function:
-        return function
-
-    control = compile
-
-
-@dataclass(frozen=True)
-class Control:
-    """The control of a compiler, as a compiler."""
-
-    observed: Observed
-
-    def compile(self, function: Function, *, dynamic: bool) -> Function:
-        return self.observed.control(function, dynamic=dynamic)
-
-    control = compile

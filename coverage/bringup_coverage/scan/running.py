@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from bringup.torch_internals import OpOverload
 from bringup_coverage.calls import Recipe
 from bringup_coverage.experiment import Experiment, Finding
 from bringup_coverage.probe import UNINITIALISED
+from bringup_coverage.scan.blame import attributed, judged
 
 
 def experiment(overload: OpOverload, recipes: Sequence[Recipe], options: dict[str, Any], **more: Any) -> Experiment:
@@ -62,7 +64,8 @@ def run(overload: OpOverload, recipes: Sequence[Recipe], options: dict[str, Any]
 
 def _alone(overload: OpOverload, recipe: Recipe, options: dict[str, Any]) -> Finding:
     """What a call gave by itself; one whose sizes depend on data is run with symbolic sizes."""
-    finding = experiment(overload, [recipe], options).run()
+    trial = experiment(overload, [recipe], options)
+    finding = trial.run()
     if finding.status == "untraceable" and "eager itself" not in finding.detail:
-        return experiment(overload, [recipe], options, dynamic=True).run()
-    return finding
+        return judged(replace(trial, dynamic=True))
+    return attributed(trial, finding)
