@@ -164,12 +164,10 @@ class Experiment:
 
 
 def _bare(function: Function, dynamic: bool) -> Function:
-    from functorch.compile import make_boxed_func
-
-    from bringup.torch_internals import aot_compile_function
+    from bringup.torch_internals import aot_compile_function, boxed
 
     def keep(gm: torch.fx.GraphModule, _: Any) -> Function:
-        return make_boxed_func(gm.forward)
+        return boxed(gm.forward)
 
     return aot_compile_function(
         function, forward=keep, backward=keep, inference=keep, decompositions={}, dynamic=dynamic

@@ -6,7 +6,7 @@ that no decomposition table was asked about.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -85,8 +85,10 @@ def _hand_over(gm: fx.GraphModule, node: fx.Node, result: Any) -> None:
     if isinstance(result, fx.Node):
         node.replace_all_uses_with(result)
     elif isinstance(result, (list, tuple)):
+        parts: Sequence[Any] = result
         for user in list(node.users):
-            user.replace_all_uses_with(result[user.args[1]])
+            place: Any = user.args[1]
+            user.replace_all_uses_with(parts[place])
             gm.graph.erase_node(user)
     else:  # a size that is the same for all inputs, such as that of a dimension of one element
 

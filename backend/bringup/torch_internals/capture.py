@@ -85,6 +85,13 @@ def aot_compile_function(
     )
 
 
+def boxed(function: Callable[..., Any]) -> Callable[[list[Any]], Any]:
+    """A function of positional arguments as AOTAutograd calls compiled graphs: with one list of them."""
+    from functorch.compile import make_boxed_func  # pyright: ignore[reportPrivateImportUsage]
+
+    return make_boxed_func(function)
+
+
 def static_input_indices() -> frozenset[int]:
     """Positions of the graph inputs that AOTAutograd knows to be parameters and buffers, while it calls a compiler."""
     from torch._guards import TracingContext
