@@ -58,6 +58,13 @@ def test_a_check_that_fails_raises_what_eager_raises(options: dict[str, Any]) ->
             compiled(torch.tensor([1.0, -1.0, 1.0]))
 
 
+CHECKS_STAY = pytest.mark.skipif(
+    torch.__version__ < "2.11",
+    reason="AOTAutograd of this release drops operators without a result: aot_eager does not raise either",
+)
+
+
+@CHECKS_STAY
 @pytest.mark.parametrize("classes", [[0, 3], [-1, 2], [2, 4]])
 def test_one_hot_refuses_the_classes_that_eager_refuses(classes: list[int]) -> None:
     """Its decomposition checks the classes on the device's values."""
@@ -76,6 +83,7 @@ def test_one_hot_refuses_the_classes_that_eager_refuses(classes: list[int]) -> N
         compiled(x)
 
 
+@CHECKS_STAY
 def test_a_singular_matrix_is_refused() -> None:
     """The factorisation's error code is a value of the device, too."""
     compiled = torch.compile(torch.linalg.inv, backend="bringup", options=OPTIONS[1])

@@ -22,7 +22,12 @@ def operands(dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
 
 def check(fn: Any, *args: Any, options: dict[str, Any]) -> None:
     """Compiled results equal eager's, in values, dtype and strides."""
-    expected = fn(*args)
+    try:
+        expected = fn(*args)
+    except (NotImplementedError, RuntimeError) as error:
+        if torch.__version__ >= "2.13":
+            raise
+        pytest.skip(f"eager of this torch refuses it on the CPU: {type(error).__name__}")
     actual = torch.compile(fn, backend="bringup", options=options)(*args)
     assert actual.dtype == expected.dtype
     assert actual.stride() == expected.stride()

@@ -152,6 +152,23 @@ def _observer() -> dict[str, Any]:
     return {"self": dense(2, F32), **switches, **state, **numbers, "quant_min": 0, "quant_max": 255, "ch_axis": 0}
 
 
+def _quantized_channels() -> dict[str, Any]:
+    """The gradient of a fake quantization with a scale and a zero point for each row."""
+    grid = {"scale": shaped((SIZE,), F32, 2), "zero_point": torch.zeros(SIZE), "axis": 0}
+    return {"grad": dense(2, F32, 1), "self": dense(2, F32), **grid, "quant_min": 0, "quant_max": 255}
+
+
+def _quantized_by_switch() -> dict[str, Any]:
+    grid = {"scale": torch.full((1,), 0.1), "zero_point": torch.zeros(1, dtype=torch.int32)}
+    return {"self": dense(2, F32), **grid, "fake_quant_enabled": torch.ones(1), "quant_min": 0, "quant_max": 255}
+
+
+def _packed_gradient() -> dict[str, Any]:
+    """Of two packed sequences of lengths 3 and 2 with 3 features."""
+    sizes = {"input_size": [3, 2, 3], "batch_sizes": torch.tensor([2, 2, 1])}
+    return {"grad": shaped((5, 3), F32), **sizes, "batch_first": False}
+
+
 OTHERS: dict[str, Row] = {
     "_amp_update_scale": _amp_update_scale,
     "_amp_update_scale_": _amp_update_scale,
@@ -161,6 +178,9 @@ OTHERS: dict[str, Row] = {
     "_embedding_bag_dense_backward": _embedding_bag_dense_backward,
     "_fused_moving_avg_obs_fq_helper": _observer,
     "_fused_moving_avg_obs_fq_helper_functional": _observer,
+    "_fake_quantize_learnable_per_channel_affine_backward": _quantized_channels,
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams": _quantized_by_switch,
+    "_pack_padded_sequence_backward": _packed_gradient,
     "_scaled_mm": _float8_product,
     "_scaled_mm_v2": _float8_product_v2,
     "_sobol_engine_draw": _sobol_draw,

@@ -68,7 +68,7 @@ class Signature:
         return tuple((p.name, p.type) for p in self.inputs)
 
     def bind(self, args: Iterable[Any], kwargs: dict[str, Any]) -> dict[str, Any] | None:
-        """Values by parameter name, or None where the call does not fit the schema's names and numbers."""
+        """Values by parameter name, or None where the call does not fit the schema's names and numbers, or gives a tensor for a number."""
         args = tuple(args)
         positional = [p for p in self.parameters if not p.keyword]
         if len(args) > len(positional):
@@ -78,7 +78,8 @@ class Signature:
         if any(name not in known or name in values for name in kwargs):
             return None
         values.update(kwargs)
-        return values
+        numbers = {p.name for p in self.parameters if "Tensor" not in p.type}
+        return None if any(isinstance(v, torch.Tensor) and n in numbers for n, v in values.items()) else values
 
     def call(self, values: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Positional and keyword arguments of a call with these values; the first one left out ends the positional."""
