@@ -99,8 +99,14 @@ def tags_of(name: str, overload_name_: str) -> tuple[str, ...]:
 
 
 def is_composite_implicit(overload: OpOverload) -> bool:
-    """Whether the operator is implemented by other operators above the device."""
-    return overload.has_kernel_for_dispatch_key(torch._C.DispatchKey.CompositeImplicitAutograd)
+    """Whether the operator is implemented by other operators above the device.
+
+    The few that have a kernel for the CPU beside their composite one (``silu_backward``) are captured whole, for programs are
+    captured on the host's tensors.
+    """
+    key = torch._C.DispatchKey.CompositeImplicitAutograd
+    own = torch._C._dispatch_has_kernel_for_dispatch_key(overload.name(), "CPU")
+    return overload.has_kernel_for_dispatch_key(key) and not own
 
 
 def decomposed_above(overload: OpOverload) -> Callable[..., Any] | None:
