@@ -79,6 +79,12 @@ def test_accuracy_policy() -> None:
     half = torch.tensor([1.0], dtype=torch.bfloat16)
     assert mismatch(half + 0.03, half, lambda: torch.tensor([1.02], dtype=torch.float64)) is None
     assert mismatch(half + 0.2, half, lambda: torch.tensor([1.02], dtype=torch.float64)) is not None
+    finite, nan, inf = (torch.tensor([v], dtype=torch.bfloat16) for v in (1.0, float("nan"), float("inf")))
+    assert mismatch(finite, nan, finite.double) is None  # eager overflows on the way, the reference does not
+    assert mismatch(nan, nan, finite.double) is None
+    assert mismatch(finite * 2, nan, finite.double) is not None
+    assert mismatch(finite, inf, inf.double) is not None
+    assert mismatch(nan, finite, finite.double) is not None
     assert "elements differ" in str(mismatch(torch.tensor([1, 2]), torch.tensor([1, 3])))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from bringup import compile_function, recording
@@ -150,8 +151,9 @@ class Experiment:
         return [r.detach() for r in results] + [g.detach() for g in gradients if g is not None]
 
     def reference(self) -> list[torch.Tensor]:
-        """The same in float64 or complex128."""
-        return self.execute(self.function, _wide)
+        """The same in float64 or complex128, dtypes that the function names itself included."""
+        with _WideDtypes():
+            return self.execute(self.function, _wide)
 
     def classify(self, error: Exception) -> Finding:
         """What PyTorch cannot trace at all is untraceable; anything else is the compiler's error."""
@@ -189,10 +191,19 @@ def _cotangent(result: torch.Tensor) -> torch.Tensor:
 
 
 def _wide(tensor: torch.Tensor) -> torch.Tensor:
-    if tensor.is_complex():
-        wide = tensor.detach().to(torch.complex128)
-    elif tensor.is_floating_point():
-        wide = tensor.detach().to(torch.float64)
-    else:
-        return tensor
-    return wide.requires_grad_(tensor.requires_grad)
+    wide = _wide_dtype(tensor.dtype)
+    return tensor.detach().to(wide).requires_grad_(tensor.requires_grad) if wide is not None else tensor
+
+
+def _wide_dtype(dtype: torch.dtype) -> torch.dtype | None:
+    if dtype.is_complex:
+        return torch.complex128
+    return torch.float64 if dtype.is_floating_point else None
+
+
+class _WideDtypes(TorchFunctionMode):
+    """Calls that name a floating point or complex dtype get the wide one of its kind."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        args, kwargs = pytree.tree_map_only(torch.dtype, lambda d: _wide_dtype(d) or d, (args, kwargs or {}))
+        return func(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Ranges with both ends, and zeros that autograd makes for itself."""
+"""Ranges with both ends, evenly spaced integers, and zeros that autograd makes for itself."""
 
 from __future__ import annotations
 
@@ -36,6 +36,43 @@ def range_step(
 def range_(start: Any, end: Any, *, dtype: torch.dtype | None = None, device: Any = None, **_: Any) -> torch.Tensor:
     """range(Scalar start, Scalar end, *, ScalarType? dtype, ...) -> Tensor"""
     return range_step(start, end, 1, dtype=dtype, device=device)
+
+
+@TABLE.register("aten::linspace")
+def linspace(
+    start: Any, end: Any, steps: Any, *, dtype: torch.dtype | None = None, device: Any = None, **_: Any
+) -> torch.Tensor:
+    """linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype, ...) -> Tensor
+
+    The step is (end - start) / (steps - 1) and each half is counted from its own end. For an integer dtype the ends
+    become integers first, the step is in double precision, and the fraction of each element is dropped.
+    """
+    dtype = dtype or _default_dtype(start, end)
+    whole = not (dtype.is_floating_point or dtype.is_complex)
+    if whole:
+        start, end = torch.sym_int(start), torch.sym_int(end)
+    wide = _counting_dtype(dtype)
+    step = (end - start) / (steps - 1) if steps > 1 else 0.0
+    index = aten._to_copy(aten.arange.start_step(0, steps, 1, device=device), dtype=wide)
+    upwards = index * step + start
+    if steps == 1:
+        values = upwards
+    else:
+        downwards = end - (steps - 1 - index) * step
+        values = aten.where.self(aten.lt.Scalar(index, steps // 2), upwards, downwards)
+    values = aten.trunc.default(values) if whole else values
+    return values if values.dtype is dtype else aten._to_copy(values, dtype=dtype)
+
+
+def _default_dtype(start: Any, end: Any) -> torch.dtype:
+    plain = torch.get_default_dtype()
+    return plain.to_complex() if isinstance(start, complex) or isinstance(end, complex) else plain
+
+
+def _counting_dtype(dtype: torch.dtype) -> torch.dtype:
+    """What holds the index of an element of `dtype` next to its value: half precision would round it."""
+    exact = dtype in (torch.float64, torch.complex128) or not (dtype.is_floating_point or dtype.is_complex)
+    return torch.float64 if exact else torch.float32
 
 
 @TABLE.register("aten::_efficientzerotensor")
