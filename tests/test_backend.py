@@ -218,6 +218,21 @@ def test_weights_are_shared_with_the_module() -> None:
         torch.testing.assert_close(compiled(x), model(x))
 
 
+def test_data_of_an_input_is_replaced() -> None:
+    """`x.data = y` takes y's storage in the program too, whatever operator the release makes of it."""
+
+    def function(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        x.data = y * 2
+        return x + 1
+
+    x, y = torch.ones(3), torch.full((3,), 5.0)
+    compiled = torch.compile(function, backend="bringup", fullgraph=True, options={"fallback": "error"})
+    assert torch.equal(compiled(x, y), y * 2 + 1)
+    assert torch.equal(x, y * 2)
+    set_ = bringup.Call(torch.ops.aten.set_.source_Tensor, (torch.ones(3), torch.ones(3)), {})
+    assert bringup.find_target("sim").verdict(set_).status is bringup.Status.NATIVE
+
+
 def test_own_decomposition_pass_lowering_and_runtime() -> None:
     """The hooks of a backend author: each is used, and the result is still eager's."""
     from dataclasses import replace

@@ -11,6 +11,7 @@ import torch
 
 from bringup.target.dtypes import ANY, BOOL, COMPLEX, FLOAT, INTEGRAL, NUMBER, REAL, WIDE
 from bringup.target.kernel import Engine, Kernel
+from bringup.torch_internals import find_overload
 
 _MATRIX, _VECTOR, _MEMORY = Engine.MATRIX, Engine.VECTOR, Engine.MEMORY
 
@@ -53,9 +54,18 @@ _TABLE: tuple[tuple[Engine, frozenset[torch.dtype], str], ...] = (
     (_VECTOR, ANY, "exponential geometric poisson"),
 )
 
+_LATER: tuple[tuple[Engine, frozenset[torch.dtype], str], ...] = (
+    (_MEMORY, ANY, "shallow_copy_data_"),  # 2.15: what ``x.data = y`` is, which was set_ before
+)
+"""Rows of operators that only newer releases have."""
+
 
 def required_kernels() -> Iterator[Kernel]:
-    """The required rows of ``sim``, in the order of the table above."""
+    """The required rows of ``sim``, in the order of the tables above."""
     for engine, dtypes, names in _TABLE:
         for name in names.split():
             yield Kernel(f"aten::{name}", engine, dtypes)
+    for engine, dtypes, names in _LATER:
+        for name in names.split():
+            if find_overload(f"aten::{name}") is not None:
+                yield Kernel(f"aten::{name}", engine, dtypes)

@@ -158,6 +158,8 @@ class Target:
                     gradients=gradients,
                     stand_ins=stand_ins,
                 )
+                if writes and {leaf.overload for leaf in leaves} == {torch.ops.aten.copy_.default}:
+                    return None  # of another's data, or the other's storage is taken: only AOTAutograd tells them apart
                 if all(self.refuses(leaf) is None for leaf in leaves):
                     return leaves
         return None

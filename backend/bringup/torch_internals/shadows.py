@@ -96,7 +96,8 @@ class Shadows(TorchDispatchMode):
         inner = [meta(v) for v in args]
         named = {k: meta(v) for k, v in (kwargs or {}).items()}
         if not behind:
-            if not any(a.name == "device" for a in func._schema.arguments):
+            parameters = {a.name for a in func._schema.arguments}
+            if "device" not in parameters or "names" in parameters:  # fake tensors have no names
                 raise Unsure(func)
             named["device"] = torch.device("meta")
         results = func(*inner, **named)
