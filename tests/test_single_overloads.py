@@ -188,3 +188,26 @@ def test_dirichlet_gradient_at_the_ends() -> None:
         x, a, total = (torch.tensor(v, dtype=dtype) for v in ([0.0, 1.0, 0.5, 0.2], [2.0] * 4, [5.0] * 4))
         expected = aten._dirichlet_grad(x, a, total)
         torch.testing.assert_close(compiled(aten._dirichlet_grad, x, a, total), expected, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int8, torch.float32, torch.complex64, None])
+@pytest.mark.parametrize("limits", [(4.3, 0, 5), (-5, 7, 50), (10, -3, 11), (3, 3, 1), (1.9, 8.7, 0), (-4.5, 4.5, 4)])
+def test_linspace_counts_as_eager_does(dtype: torch.dtype | None, limits: tuple[float, float, int]) -> None:
+    """Numbers and tensors as limits; integers are exact."""
+    start, end, steps = limits
+
+    def numbers() -> torch.Tensor:
+        return torch.linspace(start, end, steps, dtype=dtype)
+
+    def tensors(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return tuple(torch.linspace(x, y, steps, dtype=dtype) for x, y in ((a, b), (a, end), (start, b)))
+
+    options = {"fallback": "error", "optional_kernels": False}
+    limits_ = torch.tensor(start), torch.tensor(end)
+    expected = [numbers(), *tensors(*limits_)]
+    actual = [
+        bringup.compile_function(numbers, options=options)(),
+        *bringup.compile_function(tensors, options=options)(*limits_),
+    ]
+    for a, e in zip(actual, expected, strict=True):
+        torch.testing.assert_close(a, e, rtol=1.3e-6 if e.is_floating_point() or e.is_complex() else 0, atol=1e-6)

@@ -38,7 +38,9 @@ def range_(start: Any, end: Any, *, dtype: torch.dtype | None = None, device: An
     return range_step(start, end, 1, dtype=dtype, device=device)
 
 
-@TABLE.register("aten::linspace")
+@TABLE.register(
+    "aten::linspace", "aten::linspace.Tensor_Tensor", "aten::linspace.Tensor_Scalar", "aten::linspace.Scalar_Tensor"
+)
 def linspace(
     start: Any, end: Any, steps: Any, *, dtype: torch.dtype | None = None, device: Any = None, **_: Any
 ) -> torch.Tensor:
@@ -49,9 +51,9 @@ def linspace(
     """
     dtype = dtype or _default_dtype(start, end)
     whole = not (dtype.is_floating_point or dtype.is_complex)
-    if whole:
-        start, end = torch.sym_int(start), torch.sym_int(end)
     wide = _counting_dtype(dtype)
+    held = wide.to_complex() if dtype.is_complex else wide
+    start, end = (_limit(value, held, whole=whole) for value in (start, end))
     step = (end - start) / (steps - 1) if steps > 1 else 0.0
     index = aten._to_copy(aten.arange.start_step(0, steps, 1, device=device), dtype=wide)
     upwards = index * step + start
@@ -64,9 +66,18 @@ def linspace(
     return values if values.dtype is dtype else aten._to_copy(values, dtype=dtype)
 
 
-def _default_dtype(start: Any, end: Any) -> torch.dtype:
+def _limit(value: Any, dtype: torch.dtype, *, whole: bool) -> Any:
+    """An end of a range, a number or a tensor of one element, as it is counted with."""
+    if isinstance(value, torch.Tensor):
+        value = aten._to_copy(value, dtype=dtype)
+        return aten.trunc.default(value) if whole else value
+    return torch.sym_int(value) if whole else value
+
+
+def _default_dtype(*limits: Any) -> torch.dtype:
     plain = torch.get_default_dtype()
-    return plain.to_complex() if isinstance(start, complex) or isinstance(end, complex) else plain
+    complex_ = any(v.is_complex() if isinstance(v, torch.Tensor) else isinstance(v, complex) for v in limits)
+    return plain.to_complex() if complex_ else plain
 
 
 def _counting_dtype(dtype: torch.dtype) -> torch.dtype:
