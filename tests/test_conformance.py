@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from bringup.errors import OptionError
 from bringup_coverage.accuracy import mismatch
 from bringup_coverage.golden import differences, golden, read_golden, totals_of
 from bringup_coverage.journal import Journal
@@ -126,3 +127,9 @@ def test_journal_resumes_and_ignores_a_torn_line(tmp_path: Path) -> None:
     path.write_text(path.read_text() + '{"case": "c", "sta')
     assert set(Journal(path, {"torch": "x"}).rows) == {"a", "b"}
     assert Journal(path, {"torch": "y"}).rows == {}
+    notes = tmp_path / "notes.md"
+    notes.write_text("# mine\n")
+    for other, why in ((notes, "is no journal"), (tmp_path, "Is a directory"), (notes / "x", "cannot be written")):
+        with pytest.raises(OptionError, match=why):
+            Journal(other, {"torch": "x"})
+    assert notes.read_text() == "# mine\n"

@@ -6,19 +6,27 @@ import json
 from pathlib import Path
 from typing import Any
 
+from bringup.errors import OptionError
+from bringup_coverage.files import write_at_once
+
 
 class Journal:
-    """An append-only file of outcomes. The first line is the run's identity; another identity starts the file anew."""
+    """An append-only file of outcomes. The first line is the run's identity; another identity starts the file anew.
+
+    Raises:
+        OptionError: the file cannot be read or written, or is something else than a journal.
+    """
 
     def __init__(self, path: Path, identity: dict[str, Any], *, fresh: bool = False) -> None:
         self.path = path
         self.rows: dict[str, dict[str, Any]] = {}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() and not fresh else []
-        parsed = [row for row in map(_parse, lines) if row is not None]
-        if parsed and parsed[0] == identity:
-            self.rows = {row["case"]: row for row in parsed[1:]}
-        write_at_once(path, "".join(json.dumps(row) + "\n" for row in [identity, *self.rows.values()]))
+        try:
+            parsed = _read(path)
+            if parsed and parsed[0] == identity and not fresh:
+                self.rows = {row["case"]: row for row in parsed[1:]}
+            write_at_once(path, "".join(json.dumps(row) + "\n" for row in [identity, *self.rows.values()]))
+        except OSError as error:
+            raise OptionError(f"the journal {path} cannot be written: {error.strerror}") from error
 
     def add(self, row: dict[str, Any]) -> None:
         """Append one outcome; it is on disk when this returns."""
@@ -27,12 +35,13 @@ class Journal:
             file.write(json.dumps(row) + "\n")
 
 
-def write_at_once(path: Path, text: str) -> None:
-    """Write a file in one step: a reader sees the old text or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(path.suffix + ".tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+def _read(path: Path) -> list[dict[str, Any]]:
+    """The lines of a journal, but those that a kill cut short."""
+    lines = path.read_bytes().decode("utf-8", "replace").splitlines() if path.exists() else []
+    parsed = [row for row in map(_parse, lines) if row is not None]
+    if lines and (not parsed or any("case" not in row for row in parsed[1:])):
+        raise OptionError(f"{path} is no journal, and is left as it is: give another path, or remove it")
+    return parsed
 
 
 def _parse(line: str) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bringup_coverage.journal import write_at_once
+from bringup_coverage.files import write_output
 from bringup_coverage.usage.shipped import SCHEMA_VERSION
 from bringup_coverage.usage.usage import Usage, from_plain, to_plain
 
@@ -88,7 +88,7 @@ def capture(
     if output is None:
         click.echo(text)
     else:
-        write_at_once(output, text + "\n")
+        write_output(output, text)
         click.echo(f"wrote {output}", err=True)
     if not any(usages.values()):
         click.echo("no operator was called", err=True)

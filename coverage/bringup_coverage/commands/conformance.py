@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
+from bringup_coverage.files import write_output
 from bringup_coverage.golden import STATUSES, differences, golden, one_line, totals_of
-from bringup_coverage.journal import write_at_once
 
 
 @click.command(epilog="Example: bringup conformance --dtypes float32,bfloat16 --only 'nn.functional.*' --jobs 2")
@@ -82,9 +82,9 @@ def conformance(
     totals = totals_of(rows)
     if output is not None:
         whole = {"settings": settings.to_dict(), "totals": totals, "outcomes": rows}
-        write_at_once(output, json.dumps(whole, indent=1) + "\n")
+        write_output(output, json.dumps(whole, indent=1))
     if accept is not None:
-        write_at_once(accept, golden(settings.to_dict(), totals, rows))
+        write_output(accept, golden(settings.to_dict(), totals, rows))
     click.echo(json.dumps(totals, indent=1) if as_json else table(totals))
     if show:
         bad = [r for r in rows if r["status"] != "pass"]

@@ -10,11 +10,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from bringup.errors import OptionError
 from bringup_coverage import reports
 from bringup_coverage.commands.request import Request
+from bringup_coverage.files import write_output
 from bringup_coverage.gate import losses, read_report
-from bringup_coverage.journal import write_at_once
 
 FORMATS = ("table", "json", "markdown", "csv", "junit", "html", "badge")
 
@@ -175,8 +174,5 @@ def _show(text: str, output: Path | None) -> None:
     if output is None:
         click.echo(text)
     else:
-        try:
-            write_at_once(output, text if text.endswith("\n") else text + "\n")
-        except OSError as error:
-            raise OptionError(f"{output} cannot be written: {error.strerror}") from error
+        write_output(output, text)
         click.echo(f"wrote {output}", err=True)

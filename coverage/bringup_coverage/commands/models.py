@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from bringup_coverage.journal import write_at_once
+from bringup_coverage.files import write_output
 
 STATUSES = ("pass", "fallback", "fail", "error", "crash", "timeout", "excluded")
 EXPECTED = ("pass", "excluded")
@@ -69,7 +69,7 @@ def models(
         click.echo(f"interrupted; the same command goes on from {journal}", err=True)
         raise SystemExit(3) from None
     if output is not None:
-        write_at_once(output, json.dumps({"settings": settings.to_dict(), "outcomes": rows}, indent=1) + "\n")
+        write_output(output, json.dumps({"settings": settings.to_dict(), "outcomes": rows}, indent=1))
     totals = totals_of(rows)
     click.echo(json.dumps(totals, indent=1) if as_json else table(totals))
     if show:

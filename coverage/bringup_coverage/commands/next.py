@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bringup.errors import nearest
-from bringup_coverage.journal import write_at_once
+from bringup_coverage.files import write_output
 
 if TYPE_CHECKING:
     from bringup_coverage.ranking.check import Checked
@@ -95,7 +95,7 @@ def next_kernels(
     if output is None:
         click.echo(text)
     else:
-        write_at_once(output, text + "\n")
+        write_output(output, text)
         click.echo(f"wrote {output}", err=True)
     raise SystemExit(1 if any(c.problem for c in checked) else 0)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import platformdirs
 
-from bringup_coverage.journal import write_at_once
+from bringup_coverage.files import write_at_once
 
 
 def folder() -> Path:
