@@ -1,0 +1,1 @@
+"""Operator snapshots: one release's operators as text."""
