@@ -101,21 +101,3 @@ class Schema:
             parts.append(str(a))
         returns = self.returns[0] if self.bare_return else f"({', '.join(self.returns)})"
         return f"{self.name}({', '.join(parts)}) -> {returns}"
-
-
-def backward_compatible(old: Schema, new: Schema) -> bool:
-    """Whether every call of `old` is a call of `new`: arguments keep place, name and default, and new ones have defaults."""
-    if len(old.returns) != len(new.returns) or old.returns != new.returns:
-        return False
-    old_out = [a for a in old.arguments if a.written and a.keyword_only]
-    new_out = [a for a in new.arguments if a.written and a.keyword_only]
-    was = [a for a in old.arguments if a not in old_out]
-    now = [a for a in new.arguments if a not in new_out]
-    if len(now) < len(was) or old_out != new_out:
-        return False
-    return all(map(_accepts, was, now)) and all(a.default is not None for a in now[len(was) :])
-
-
-def _accepts(old: Argument, new: Argument) -> bool:
-    same = new.type in (old.type, f"{old.type}?") and new.name == old.name
-    return same and (old.default is None or old.default == new.default) and (old.keyword_only or not new.keyword_only)
