@@ -152,6 +152,23 @@ def pytorch_decompositions() -> dict[OpOverload, Decomposition]:
     }
 
 
+def python_registrations(table: str) -> frozenset[str]:
+    """Names of the operators in one of PyTorch's tables of Python decompositions: post_autograd, pre_autograd or meta.
+
+    What registers in them is imported first (2.0 to 2.15: all of ``torch._refs`` and ``torch._meta_registrations``).
+    """
+    for module in ("_refs.fft", "_refs.linalg", "_refs.special", "_refs.nn.functional", "_meta_registrations"):
+        importlib.import_module(f"torch.{module}")
+    from torch._decomp import global_decomposition_table
+
+    return frozenset(op._name for op in global_decomposition_table[table] if isinstance(op, OpOverload))
+
+
+def parse_schema(text: str) -> Any:
+    """A schema (`torch._C.FunctionSchema`) of its text; it compares by what it means, whatever the spelling."""
+    return torch._C.parse_schema(text)
+
+
 def dense_form(operator: HigherOrderOperator) -> Callable[..., Any] | None:
     """The function of plain operators that flex attention stands for; None for other operators.
 

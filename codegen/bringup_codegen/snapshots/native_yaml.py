@@ -27,8 +27,12 @@ def words(value: Any) -> tuple[str, ...]:
     return tuple(sorted(p.strip() for p in parts))
 
 
-def read_operators(text: str) -> dict[str, Operator]:
-    """All overloads by name, sorted. SnapshotError for a text that is no such file."""
+def read_operators(text: str, generation: str) -> dict[str, Operator]:
+    """All overloads by name, sorted. SnapshotError for a text that is no such file.
+
+    `generation` is the release's `torchgen/native_function_generation.py`: newer ones generate variants of core operators, too, that
+    lower themselves.
+    """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     entries = yaml.load(text, Loader=loader)
     if not isinstance(entries, list) or not all(isinstance(e, dict) and "func" in e for e in entries):
@@ -36,7 +40,7 @@ def read_operators(text: str) -> dict[str, Operator]:
     written = [_read_entry(e) for e in entries]
     found = {o.name: o for o in written}
     for base, entry in zip(written, entries, strict=True):
-        if _generates(base, entry):
+        if _generates(base, entry, "is_core" in generation):
             found |= {v.name: v for v in _variants(base)}
     return dict(sorted(found.items()))
 
@@ -61,9 +65,9 @@ def _read_entry(entry: dict[str, Any]) -> Operator:
     )
 
 
-def _generates(base: Operator, entry: dict[str, Any]) -> bool:
-    """Not from what lowers itself (but core), from views, from what bypasses the dispatcher."""
-    implicit = base.composite == "implicit" and "core" not in base.tags
+def _generates(base: Operator, entry: dict[str, Any], from_core: bool) -> bool:
+    """Not from what lowers itself, from views, from what bypasses the dispatcher."""
+    implicit = base.composite == "implicit" and not (from_core and "core" in base.tags)
     returns = base.schema.rpartition(" -> ")[2]
     view = re.search(r"\([a-z|]+( -> [*a-z|]+)?\)", returns) is not None
     return not (implicit or view or entry.get("manual_cpp_binding"))

@@ -77,6 +77,11 @@ class Schema:
             raise SnapshotError(f"schema does not round-trip: {text!r} became {str(schema)!r}")
         return schema
 
+    @staticmethod
+    def name_of(text: str) -> str:
+        """The name in a schema string, of which nothing else is read."""
+        return text.partition("(")[0].strip()
+
     @property
     def kind(self) -> str:
         """out, inplace, mutable or functional, by what is written."""

@@ -1,0 +1,1 @@
+"""Releases of PyTorch: a snapshot against the runtime, what a release changes for a target."""
