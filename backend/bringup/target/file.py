@@ -44,6 +44,27 @@ def target_from_file(path: Path, own: Mapping[OpOverload, Any]) -> Target:
     Raises:
         OptionError: no such file, no TOML, an unknown key, engine, dtype or overload; the message names file and key.
     """
+    data = read_target_file(path)
+    default = _dtypes(path, "dtypes", data.get("dtypes", ["float32"]))
+    special = {n: _dtypes(path, f"dtypes_of.{n}", d) for n, d in _table(path, data, "dtypes_of").items()}
+    kernels = [
+        Kernel(_overload(path, f"kernels.{engine}", name), _engine(path, engine), special.get(name, default))
+        for engine, names in _table(path, data, "kernels").items()
+        for name in _strings(path, f"kernels.{engine}", names)
+    ]
+    kernel_names(path, data)
+    stray = sorted(set(special) - {k.overload for k in kernels})
+    if stray:
+        raise OptionError(f"target file {path}: dtypes_of names {stray[0]!r}, which no engine under [kernels] lists")
+    return Target(str(data.get("name", path.stem)), tuple(kernels), _decompositions(path, data, own))
+
+
+def read_target_file(path: Path) -> dict[str, Any]:
+    """The keys of a target file, as TOML has them; what they name is not looked at.
+
+    Raises:
+        OptionError: no such file, no TOML, an unknown key.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -57,19 +78,20 @@ def target_from_file(path: Path, own: Mapping[OpOverload, Any]) -> Target:
     unknown = sorted(set(data) - _KEYS)
     if unknown:
         raise OptionError(f"target file {path}: unknown key {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
-    default = _dtypes(path, "dtypes", data.get("dtypes", ["float32"]))
-    special = {n: _dtypes(path, f"dtypes_of.{n}", d) for n, d in _table(path, data, "dtypes_of").items()}
-    kernels = [
-        Kernel(_overload(path, f"kernels.{engine}", name), _engine(path, engine), special.get(name, default))
-        for engine, names in _table(path, data, "kernels").items()
-        for name in _strings(path, f"kernels.{engine}", names)
-    ]
-    if not kernels:
+    return data
+
+
+def kernel_names(path: Path, data: Mapping[str, Any]) -> list[str]:
+    """The overloads that a target file lists, of whatever release.
+
+    Raises:
+        OptionError: it lists none, or something else than names.
+    """
+    engines = _table(path, data, "kernels").items()
+    names = [name for engine, listed in engines for name in _strings(path, f"kernels.{engine}", listed)]
+    if not names:
         raise OptionError(f'target file {path} lists no kernels; write them as [kernels] with matrix = ["aten::mm"]')
-    stray = sorted(set(special) - {k.overload for k in kernels})
-    if stray:
-        raise OptionError(f"target file {path}: dtypes_of names {stray[0]!r}, which no engine under [kernels] lists")
-    return Target(str(data.get("name", path.stem)), tuple(kernels), _decompositions(path, data, own))
+    return names
 
 
 def _table(path: Path, data: Mapping[str, Any], key: str) -> dict[str, Any]:

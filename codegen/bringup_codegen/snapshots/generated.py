@@ -36,7 +36,7 @@ def _functional(base: Schema, name: str) -> Schema:
 
 def _out(base: Schema, name: str) -> Schema:
     """Each tensor that is returned is written to an argument instead; for an in-place operator that is `self`."""
-    if base.kind == "inplace":
+    if base.name.partition(".")[0].endswith("_"):  # what torchgen calls in-place, whatever else is written
         written = base.arguments[0]
         out = replace(written, name="out", default=None, keyword_only=True)
         return Schema(name, (_plain(written), *base.arguments[1:], out), base.returns, base.bare_return)

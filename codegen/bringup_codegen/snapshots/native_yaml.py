@@ -14,6 +14,7 @@ from bringup_codegen.snapshots.schema import Schema, SnapshotError
 # torchgen adds these to what the file says: model.py, NativeFunction.from_yaml and native_function_generation.py
 _DERIVED_TAGS = {"pt2_compliant_tag", "inplace", "out", "generated"}
 _KEPT_TAGS = {"nondeterministic_seeded", "view_copy"}  # that a generated variant has from its base
+_UFUNC_KEYS = {"CPU", "CUDA"}  # that a ufunc's inner loop makes kernels for
 _COMPOSITES = {
     "CompositeImplicitAutograd": "implicit",
     "CompositeExplicitAutograd": "explicit",
@@ -48,7 +49,8 @@ def read_operators(text: str, generation: str) -> dict[str, Operator]:
 def _read_entry(entry: dict[str, Any]) -> Operator:
     schema = Schema.parse(entry["func"])
     dispatch = entry.get("dispatch")
-    keys = tuple(sorted(k for group in dispatch or {} for k in words(group)))
+    named = {k for group in dispatch or {} for k in words(group)}
+    keys = tuple(sorted(named | (_UFUNC_KEYS if "ufunc_inner_loop" in entry else set())))
     structured = "yes" if entry.get("structured") else entry.get("structured_delegate", "")
     composite = next((c for key, c in _COMPOSITES.items() if key in keys), "")
     if dispatch is None and not structured:  # an empty block is one

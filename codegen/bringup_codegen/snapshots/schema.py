@@ -84,14 +84,20 @@ class Schema:
 
     @property
     def kind(self) -> str:
-        """out, inplace, mutable or functional, by what is written."""
+        """functional, inplace, out or mutable, by the alias annotations; names lie for about a hundred overloads.
+
+        Out arguments are keyword-only; an in-place operator writes to its first argument alone, and returns it or is of tensor lists.
+        """
         written = [a for a in self.arguments if a.written]
         if not written:
             return "functional"
-        if all(a.keyword_only and a.default is None for a in written):
+        if all(a.keyword_only for a in written):
             return "out"
-        base = self.name.split(".")[0]
-        return "inplace" if base.endswith("_") and self.arguments[0].written else "mutable"
+        first = self.arguments[0]
+        returned = sum("!" in r for r in self.returns)
+        alone = len(written) == 1 and first.written
+        listed = not self.returns and "[]" in first.type
+        return "inplace" if alone and (returned == 1 or listed) else "mutable"
 
     def renamed(self, name: str) -> Schema:
         """The same under another name."""

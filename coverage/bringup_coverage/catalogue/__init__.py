@@ -12,7 +12,7 @@ from bringup.torch_internals import load_prims, registered_schemas, registration
 from bringup_coverage.catalogue.operator import Kind, Operator, is_view, kind_of
 from bringup_coverage.catalogue.tiers import Facts, tier_of
 
-__all__ = ["KEYS", "Catalogue", "Kind", "Operator", "catalogue"]
+__all__ = ["KEYS", "Catalogue", "Facts", "Kind", "Operator", "catalogue", "tier_of", "tiers_of_variants"]
 
 KEYS = (
     "CompositeImplicitAutograd",
@@ -64,10 +64,10 @@ def catalogue() -> Catalogue:
     schemas, builtins = registered_schemas()
     registered = {key: registrations(key) for key in KEYS}
     found = sorted((_operator(s, registered) for s in schemas), key=lambda operator: operator.name)
-    return Catalogue({operator.name: operator for operator in _tiers_of_variants(found)}, builtins)
+    return Catalogue({operator.name: operator for operator in tiers_of_variants(found)}, builtins)
 
 
-def _tiers_of_variants(found: list[Operator]) -> list[Operator]:
+def tiers_of_variants(found: list[Operator]) -> list[Operator]:
     """An in-place or out= form, often generated, belongs where its functional form belongs."""
     tiers: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for operator in found:

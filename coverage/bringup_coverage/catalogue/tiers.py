@@ -24,8 +24,8 @@ class Facts:
     writes: bool
 
     def only(self, *keys: str) -> bool:
-        """Whether every device that has a kernel is one of `keys`, and there is one."""
-        devices = self.keys - {"Meta", "Autograd", "BackendSelect", "ZeroTensor"}
+        """Whether every host's device that has a kernel is one of `keys`, and there is one."""
+        devices = self.keys - _NO_HOST_KERNEL
         return bool(devices) and devices <= set(keys)
 
     def named(self, pattern: str) -> bool:

@@ -58,10 +58,10 @@ class Claims(Protocol):
 
 @dataclass(frozen=True)
 class Declared:
-    """The tables of one target, as names."""
+    """The tables of one target, as names; a decomposition is a function, or the name of one that is not here."""
 
     rows: frozenset[str]
-    decompositions: Mapping[str, Decomposition]
+    decompositions: Mapping[str, Decomposition | str]
     catalogue: Catalogue
 
     @staticmethod
@@ -85,6 +85,9 @@ class Declared:
             return self._decomposition(self.catalogue.operators[pure])
         if entry is None:
             return None
+        if isinstance(entry, str):
+            module, _, function = entry.rpartition(".")
+            return {"where": module, "name": function}
         place = place_of(entry)
         return {"where": str(place), "name": place.function}
 

@@ -97,14 +97,20 @@ def _worst(statuses: list[str]) -> str:
 
 
 def report(
-    target: str, level: str, catalogue: Catalogue, declared: Claims, found: dict[str, dict[str, Any]]
+    target: str,
+    level: str,
+    catalogue: Catalogue,
+    declared: Claims,
+    found: dict[str, dict[str, Any]],
+    *,
+    release: str | None = None,
 ) -> dict[str, Any]:
-    """The whole report, entries sorted by name."""
+    """The whole report, entries sorted by name; `release` is the one that the catalogue is of, the installed one if not given."""
     variants = catalogue.variants()
     entries = [entry(o, declared, found.get(n), variants[n]) for n, o in sorted(catalogue.operators.items())]
     return {
         "schema_version": SCHEMA_VERSION,
-        "torch": torch.__version__.partition("+")[0],
+        "torch": release or torch.__version__.partition("+")[0],
         "target": target,
         "evidence": level,
         "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
