@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import yaml
 
@@ -21,7 +22,7 @@ _FIELDS = {"post_autograd": "decomposition", "pre_autograd": "pre_autograd", "me
 def build(sources: Sources) -> Snapshot:
     """The snapshot, without what only a running PyTorch shows."""
     operators = read_operators(sources.files[NATIVE], sources.files[GENERATION])
-    facts: dict[str, dict[str, object]] = defaultdict(dict)
+    facts: dict[str, dict[str, Any]] = defaultdict(dict)
     overloads = _by_packet(operators)
     for path, text in sorted(sources.files.items()):
         if not path.endswith(".py"):

@@ -48,7 +48,9 @@ def installed_sources() -> Sources:
     """Those of the torch that this Python would import; torch is not imported. SnapshotError where there is none."""
     spec = find_spec("torch")
     if spec is None or not spec.submodule_search_locations:
-        raise SnapshotError("no torch is installed here; install one, or name a release with --torch or a file with --wheel")
+        raise SnapshotError(
+            "no torch is installed here; install one, or name a release with --torch or a file with --wheel"
+        )
     root = Path(next(iter(spec.submodule_search_locations))).parent
     folders = ("torchgen/packaged", "torch/_decomp", "torch/_refs")
     found = [p for folder in folders for p in (root / folder).rglob("*") if p.is_file()]

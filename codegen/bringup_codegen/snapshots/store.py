@@ -10,7 +10,10 @@ from bringup_codegen.snapshots.schema import SnapshotError
 from bringup_codegen.snapshots.text import read
 
 _HERE = Path(__file__).resolve()
-FOLDERS = (_HERE.parents[1] / "native_functions_snapshot", _HERE.parents[3] / "native_functions_snapshot")  # wheel, checkout
+FOLDERS = (
+    _HERE.parents[1] / "native_functions_snapshot",
+    _HERE.parents[3] / "native_functions_snapshot",
+)  # wheel, checkout
 
 
 def _folder() -> Path:

@@ -17,7 +17,6 @@ from bringup_coverage.gate import losses, read_report
 
 FORMATS = ("table", "json", "markdown", "csv", "junit", "html", "badge")
 
-
 SIDE_BY_SIDE = ("table", "html")
 """The formats that show two reports."""
 
@@ -28,21 +27,7 @@ Examples:
   bringup coverage --evidence traced --format html --output coverage.html
   bringup coverage --backend inductor --only 'aten::*softmax*' --dtypes float32
   bringup coverage --dispatch-key MPS --tier portable
-  bringup coverage --baseline coverage.json
-  bringup coverage --compare a.json --compare b.json
-"""
-
-
-SIDE_BY_SIDE = ("table", "html")
-"""The formats that show two reports."""
-
-EXAMPLES = """
-\b
-Examples:
-  bringup coverage --target mychip.toml --evidence declared
-  bringup coverage --evidence traced --format html --output coverage.html
-  bringup coverage --backend inductor --only 'aten::*softmax*' --dtypes float32
-  bringup coverage --dispatch-key MPS --tier portable
+  bringup coverage --torch 2.8.0 --evidence declared --target mychip.toml
   bringup coverage --baseline coverage.json
   bringup coverage --compare a.json --compare b.json
 """
@@ -64,6 +49,11 @@ Examples:
     metavar="KEY",
     help="Instead of a target: what PyTorch itself says of a key, such as PrivateUse1, MPS, XPU or CUDA: the dispatcher, "
     "and for keys that this build lacks the operator table of the release.",
+)
+@click.option(
+    "--torch",
+    metavar="VERSION",
+    help="Of this release of PyTorch, from the snapshot that ships, instead of the installed one; by the tables alone.",
 )
 @click.option(
     "--evidence",

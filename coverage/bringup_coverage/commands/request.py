@@ -24,6 +24,9 @@ MEANINGLESS = {
 }
 """Options that say nothing about a subject."""
 
+OF_A_RELEASE = ("target", "evidence", "optional_kernels", "only", "tier", "torch")
+"""Options that go with a release that is not installed: of it there are only tables."""
+
 SECONDS = {"target": 60.0, "backend": 300.0, "dispatch_key": 60.0}
 """For one overload; a backend may call a C++ compiler a dozen times."""
 
@@ -36,6 +39,7 @@ class Request:
         target: as `bringup.target.registry.find_target` takes it; ``sim`` when neither it nor another subject is given.
         backend: a torch.compile backend, as a black box.
         dispatch_key: a dispatch key of PyTorch.
+        torch: a release to read from its snapshot, instead of the installed one.
         evidence: declared, traced or run; None for what is usual.
         dtypes: comma-separated; None for the usual ones.
         forward_only: leave gradients and symbolic sizes out.
@@ -50,6 +54,7 @@ class Request:
     target: str | None
     backend: str | None
     dispatch_key: str | None
+    torch: str | None
     evidence: str | None
     dtypes: str | None
     forward_only: bool
@@ -68,7 +73,7 @@ class Request:
     @property
     def level(self) -> str:
         """The level of evidence."""
-        return self.evidence or LEVELS[self.subject][0]
+        return self.evidence or ("declared" if self.torch is not None else LEVELS[self.subject][0])
 
     def check(self, given: Set[str]) -> None:
         """Refuse options that do not go together.
@@ -82,6 +87,16 @@ class Request:
         named = [option for subject, option in SUBJECTS.items() if getattr(self, subject) is not None]
         if len(named) > 1:
             raise click.UsageError(f"{' and '.join(named)} do not go together: a scan is of one of them")
+        if self.torch is not None:
+            stray = sorted(given - set(OF_A_RELEASE))
+            if stray:
+                raise click.UsageError(
+                    f"{_spelled(stray[0])} says nothing about --torch: of a release there are only tables"
+                )
+            if self.level != "declared":
+                raise click.UsageError(
+                    f"of a release that is not installed there is only --evidence declared, not {self.level}"
+                )
         option, levels = SUBJECTS[self.subject], LEVELS[self.subject]
         if self.level not in levels:
             raise click.UsageError(f"of a {option[2:]} there is only --evidence {levels[0]}, not {self.level}")
@@ -100,6 +115,13 @@ class Request:
             OptionError: there is no such target, backend, key or dtype.
             click.UsageError: no overload is asked for.
         """
+        if self.torch is not None:
+            from bringup_coverage.releases.offline import scan_release
+
+            found = scan_release(
+                self.torch, self.target or "sim", optional_kernels=self.optional_kernels, chosen=self.chosen
+            )
+            return self._not_empty(found)
         from bringup_coverage.scan import Settings, checked_dtypes, scan
         from bringup_coverage.scan.black_box import BlackBox, scan_backend
         from bringup_coverage.scan.dispatch_key import scan_key
@@ -123,6 +145,9 @@ class Request:
             )
             chosen = self.chosen if self.only != "*" or self.tier else None
             found = scan(settings, jobs=self.jobs, timeout=seconds, fresh=self.fresh, chosen=chosen)
+        return self._not_empty(found)
+
+    def _not_empty(self, found: dict[str, Any]) -> dict[str, Any]:
         if not found["overloads"]:
             asked = f"--only {self.only!r}" + (f" with --tier {self.tier!r}" if self.tier else "")
             raise click.UsageError(f"{asked} matches no overload")

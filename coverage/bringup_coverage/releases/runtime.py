@@ -50,7 +50,9 @@ def differences(snapshot: Snapshot, schemas: Mapping[str, str] | None = None) ->
         if parse_schema(f"aten::{operator.schema}") != parse_schema(f"aten::{found[name]}"):
             yield f"aten::{name} has the schema {found[name]}, in the text {operator.schema}"
         yield from _facts(operator, composites, tables)
-    registered = {table: {n.removeprefix("aten::") for n in names if n.startswith("aten::")} for table, names in tables.items()}
+    registered = {
+        table: {n.removeprefix("aten::") for n in names if n.startswith("aten::")} for table, names in tables.items()
+    }
     for table, names in registered.items():
         for name in sorted(names - set(snapshot.operators) - set(found)):
             yield f"aten::{name} is in the Python table {table} and not in the text"

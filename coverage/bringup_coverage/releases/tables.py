@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bringup.decompositions import default_decompositions
 from bringup.target.file import kernel_names, read_target_file
@@ -22,13 +24,13 @@ class Tables:
     Attributes:
         name: of the target.
         rows: overloads that it has kernels for.
-        own: overloads that it has decompositions of its own for, with the function's name.
+        own: overloads that it has decompositions of its own for, with ``where`` the function is and its ``name``.
         pytorch: whether it has PyTorch's own table beside them.
     """
 
     name: str
     rows: frozenset[str]
-    own: dict[str, str]
+    own: Mapping[str, Mapping[str, str]]
     pytorch: bool
 
     @staticmethod
@@ -42,7 +44,9 @@ class Tables:
             path = Path(spec)
             data = read_target_file(path)
             chosen = data.get("decompositions", "bringup")
-            own = _own({overload_name(o): f for o, f in default_decompositions().items()}) if chosen == "bringup" else {}
+            own = (
+                _own({overload_name(o): f for o, f in default_decompositions().items()}) if chosen == "bringup" else {}
+            )
             return Tables(str(data.get("name", path.stem)), frozenset(kernel_names(path, data)), own, chosen != "none")
         target = find_target(spec).with_options(optional_kernels=optional_kernels)
         entries = {overload_name(o): f for o, f in target.decompositions.items()}
@@ -51,19 +55,22 @@ class Tables:
 
     def declared(self, snapshot: Snapshot, catalogue: Catalogue) -> Declared:
         """What they claim of a release. Of PyTorch's own table it is what that release has, functional operators only."""
-        entries: dict[str, object] = {}
+        entries: dict[str, Mapping[str, str]] = {}
         if self.pytorch:
             entries = {
-                f"aten::{name}": entry.decomposition
+                f"aten::{name}": _place(entry.decomposition)
                 for name, entry in snapshot.operators.items()
                 if entry.decomposition and entry.kind == "functional"
             }
-        return Declared(self.rows, {**entries, **self.own}, catalogue)  # type: ignore[dict-item]
+        return Declared(self.rows, {**entries, **self.own}, catalogue)
 
 
-def _own(entries: dict[str, object]) -> dict[str, str]:
-    """Those that are not PyTorch's, by the function's name."""
-    places = {name: place_of(function) for name, function in entries.items()}  # type: ignore[arg-type]
-    return {
-        name: f"{place.file}:{place.line}.{place.function}" for name, place in places.items() if place.origin != "pytorch"
-    }
+def _place(function: str) -> Mapping[str, str]:
+    module, _, name = function.rpartition(".")
+    return {"where": module, "name": name}
+
+
+def _own(entries: Mapping[str, Callable[..., Any]]) -> Mapping[str, Mapping[str, str]]:
+    """Those that are not PyTorch's."""
+    places = {name: place_of(function) for name, function in entries.items()}
+    return {n: {"where": str(p), "name": p.function} for n, p in places.items() if p.origin != "pytorch"}

@@ -58,10 +58,10 @@ class Claims(Protocol):
 
 @dataclass(frozen=True)
 class Declared:
-    """The tables of one target, as names; a decomposition is a function, or the name of one that is not here."""
+    """The tables of one target, as names; a decomposition is a function, or says ``where`` it is and its ``name``."""
 
     rows: frozenset[str]
-    decompositions: Mapping[str, Decomposition | str]
+    decompositions: Mapping[str, Decomposition | Mapping[str, str]]
     catalogue: Catalogue
 
     @staticmethod
@@ -85,9 +85,8 @@ class Declared:
             return self._decomposition(self.catalogue.operators[pure])
         if entry is None:
             return None
-        if isinstance(entry, str):
-            module, _, function = entry.rpartition(".")
-            return {"where": module, "name": function}
+        if isinstance(entry, Mapping):
+            return entry
         place = place_of(entry)
         return {"where": str(place), "name": place.function}
 

@@ -119,7 +119,7 @@ def report(
         "tiers": _grouped(entries, "tier"),
         "namespaces": _grouped(entries, "namespace"),
         "reasons": dict(sorted(Counter(e["reason"] for e in entries if e["reason"]).items())),
-        "skipped": {"torchscript_builtins": catalogue.builtins},
+        "skipped": {"torchscript_builtins": catalogue.builtins} if catalogue.builtins else {},
         "overloads": entries,
     }
 
