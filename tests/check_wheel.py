@@ -40,12 +40,10 @@ def main() -> int:
         subprocess.run([*install, f"torch=={arguments.torch}"], check=True)
         subprocess.run([*install, f"{wheel}"], check=True)
         subprocess.run([python, "-c", PROGRAM], check=True, cwd=folder)
-        subprocess.run(
-            [str(Path(python).parent / "bringup"), "kernels", "--json"],
-            check=True,
-            cwd=folder,
-            stdout=subprocess.DEVNULL,
-        )
+        for command in (["kernels", "--json"], ["diff", "2.0", "2.15", "--format", "json"]):
+            subprocess.run(
+                [str(Path(python).parent / "bringup"), *command], check=True, cwd=folder, stdout=subprocess.DEVNULL
+            )
     return 0
 
 

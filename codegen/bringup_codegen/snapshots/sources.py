@@ -32,8 +32,8 @@ class Sources:
 
     @property
     def hashes(self) -> dict[str, str]:
-        """SHA-256 of each file."""
-        return {name: sha256(text.encode()).hexdigest() for name, text in sorted(self.files.items())}
+        """SHA-256 of each file, but of `torch/version.py`, which names the build."""
+        return {name: sha256(text.encode()).hexdigest() for name, text in sorted(self.files.items()) if name != VERSION}
 
 
 def _collect(origin: str, names: list[str], read: Callable[[str], bytes]) -> Sources:
