@@ -45,7 +45,9 @@ def main() -> None:
         for file in files:
             archive.write(file, file.name)
     largest = max(f.stat().st_size for f in files)
-    print(f"{len(files)} releases: largest {largest / 1e6:.2f} MB, together {len(packed.getvalue()) / 1e6:.2f} MB compressed")
+    print(
+        f"{len(files)} releases: largest {largest / 1e6:.2f} MB, together {len(packed.getvalue()) / 1e6:.2f} MB compressed"
+    )
     print("torch was imported" if "torch" in sys.modules else "torch was not imported")
 
 

@@ -158,11 +158,24 @@ def test_compatible_types_are_pytorchs() -> None:
 
 
 ARGUMENTS = st.sampled_from(
-    ["Tensor {}", "Tensor? {}=None", "int {}", "int {}=1", "SymInt {}=1", "float {}=0.5", "int[2] {}=0", "int[2] {}=[0, 0]"]
+    [
+        "Tensor {}",
+        "Tensor? {}=None",
+        "int {}",
+        "int {}=1",
+        "SymInt {}=1",
+        "float {}=0.5",
+        "int[2] {}=0",
+        "int[2] {}=[0, 0]",
+    ]
     + ["bool {}=True", "Tensor(a) {}", "str {}='x'"]
 )
-OUTS = st.sampled_from(["", "*, Tensor(a!) out", "*, Tensor(a!) out0, Tensor(b!) out1", "*, float p=1.0, Tensor(a!) out"])
-SCHEMAS = st.tuples(st.lists(ARGUMENTS, max_size=3), OUTS, st.sampled_from(["Tensor", "(Tensor, Tensor)", "()", "Tensor r"]))
+OUTS = st.sampled_from(
+    ["", "*, Tensor(a!) out", "*, Tensor(a!) out0, Tensor(b!) out1", "*, float p=1.0, Tensor(a!) out"]
+)
+SCHEMAS = st.tuples(
+    st.lists(ARGUMENTS, max_size=3), OUTS, st.sampled_from(["Tensor", "(Tensor, Tensor)", "()", "Tensor r"])
+)
 
 
 def _schema(parts: tuple[list[str], str, str]) -> str:
