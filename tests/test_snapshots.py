@@ -135,10 +135,39 @@ def test_the_shipped_text_is_the_installed_one() -> None:
     assert shipped.sources == here.sources
 
 
-TYPES = (
-    "Tensor Tensor? Tensor[] Tensor?[] int int? SymInt SymInt? int[] int[2] int[1]? SymInt[] SymInt[2] float float? Scalar Scalar? "
-    "Scalar[] bool bool? bool[3] str str? ScalarType ScalarType? Layout Device? MemoryFormat? Generator? Storage Stream"
-).split()
+TYPES = [
+    "Tensor",
+    "Tensor?",
+    "Tensor[]",
+    "Tensor?[]",
+    "int",
+    "int?",
+    "SymInt",
+    "SymInt?",
+    "int[]",
+    "int[2]",
+    "int[1]?",
+    "SymInt[]",
+    "SymInt[2]",
+    "float",
+    "float?",
+    "Scalar",
+    "Scalar?",
+    "Scalar[]",
+    "bool",
+    "bool?",
+    "bool[3]",
+    "str",
+    "str?",
+    "ScalarType",
+    "ScalarType?",
+    "Layout",
+    "Device?",
+    "MemoryFormat?",
+    "Generator?",
+    "Storage",
+    "Stream",
+]
 
 
 def compatible_by_pytorch(old: str, new: str) -> bool:
@@ -167,8 +196,10 @@ ARGUMENTS = st.sampled_from(
         "float {}=0.5",
         "int[2] {}=0",
         "int[2] {}=[0, 0]",
+        "bool {}=True",
+        "Tensor(a) {}",
+        "str {}='x'",
     ]
-    + ["bool {}=True", "Tensor(a) {}", "str {}='x'"]
 )
 OUTS = st.sampled_from(
     ["", "*, Tensor(a!) out", "*, Tensor(a!) out0, Tensor(b!) out1", "*, float p=1.0, Tensor(a!) out"]
