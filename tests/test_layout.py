@@ -64,12 +64,19 @@ def test_lower_layers_import_no_higher_ones() -> None:
 
 
 def test_private_torch_apis_live_in_one_module() -> None:
-    """Everything private goes through torch_internals."""
+    """Everything private goes through torch_internals; what never imports torch may speak of its files."""
     for path in SOURCES:
-        if path.parent.name == "torch_internals":
+        if path.parent.name == "torch_internals" or "bringup_codegen" in path.parts:
             continue
         code = "\n".join(line.split("#")[0] for line in path.read_text(encoding="utf-8").splitlines())
         assert not PRIVATE.search(code), f"{path}: {PRIVATE.search(code)}"
+
+
+def test_code_generation_never_imports_torch() -> None:
+    """Neither by a statement nor by name."""
+    for path in (p for p in SOURCES if "bringup_codegen" in p.parts):
+        assert "torch" not in packages(path), path
+        assert "import_module" not in path.read_text(encoding="utf-8"), path
 
 
 def test_no_drawer_for_everything() -> None:
