@@ -6,13 +6,16 @@ import json
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from click.testing import CliRunner
 
 from bringup.errors import OptionError
 from bringup_coverage.accuracy import mismatch
-from bringup_coverage.golden import differences, golden, read_golden, totals_of
+from bringup_coverage.commands.conformance import conformance
+from bringup_coverage.golden import differences, golden, read_golden, refuse_others, totals_of
 from bringup_coverage.journal import Journal
 from bringup_coverage.pool import run_isolated
 from bringup_coverage.probe import probe
@@ -26,7 +29,7 @@ SLICE = 9  # every ninth case that the golden list says passes
 
 
 def _passing() -> list[Case]:
-    return [c for c in cases(DTYPES) if str(c) not in read_golden(GOLDEN[c.dtype])]
+    return [c for c in cases(DTYPES) if str(c) not in read_golden(GOLDEN[c.dtype])[1]]
 
 
 @pytest.mark.skipif(not ON_PINNED, reason="the golden list is of the pinned release")
@@ -63,9 +66,53 @@ def test_golden_list_round_trips(tmp_path: Path) -> None:
     ]
     path = tmp_path / "golden.txt"
     path.write_text(golden({"torch": "x"}, totals_of(rows), rows))
-    assert read_golden(path) == {"bad:float32": "fail"}
+    assert read_golden(path)[1] == {"bad:float32": "fail"}
     assert list(differences(rows, path)) == []
     assert list(differences([{**rows[1], "status": "pass"}], path)) == ["bad:float32: pass, expected fail. off by one"]
+
+
+SETTINGS = {"dtypes": ["float32"], "only": "*", "samples": None, "forward_only": False, "target": "sim", "torch": "x"}
+
+
+@pytest.mark.parametrize(
+    "change", [{"dtypes": ["bool"]}, {"forward_only": True}, {"target": "mychip.toml"}, {"dtypes": ["float32", "bool"]}]
+)
+def test_a_golden_list_of_other_settings_is_refused(change: dict[str, Any], tmp_path: Path) -> None:
+    """It says nothing of this run."""
+    path = tmp_path / "golden.txt"
+    path.write_text(golden(SETTINGS, {}, []))
+    with pytest.raises(OptionError, match=f"was made with {next(iter(change))}"):
+        refuse_others(path, {**SETTINGS, **change})
+
+
+def test_a_golden_list_covers_selections_of_itself(tmp_path: Path) -> None:
+    """Of everything: any name, any number of samples, another release; of a selection: that one."""
+    path = tmp_path / "golden.txt"
+    path.write_text(golden(SETTINGS, {}, []))
+    refuse_others(path, {**SETTINGS, "only": "add", "samples": 2, "torch": "y"})
+    path.write_text(golden({**SETTINGS, "only": "add", "samples": 2}, {}, []))
+    for change in ({}, {"only": "add"}, {"samples": 2}):
+        with pytest.raises(OptionError):
+            refuse_others(path, {**SETTINGS, **change})
+    refuse_others(path, {**SETTINGS, "only": "add", "samples": 2})
+
+
+@pytest.mark.parametrize("content", [b"", b"name = 'mychip'\n", b"\xff\xfe", b"# settings: {}\nadd\n"])
+def test_what_is_no_golden_list_is_refused(content: bytes, tmp_path: Path) -> None:
+    """One sentence that says how to make one."""
+    path = tmp_path / "golden.txt"
+    path.write_bytes(content)
+    with pytest.raises(OptionError, match=r"is no golden list; `bringup conformance --accept"):
+        read_golden(path)
+
+
+def test_an_unknown_target_is_refused_before_the_sweep(tmp_path: Path) -> None:
+    """Not once a case."""
+    journal = tmp_path / "journal.jsonl"
+    result = CliRunner().invoke(conformance, ["--only", "sin", "--target", "nope", "--journal", str(journal)])
+    assert isinstance(result.exception, OptionError)
+    assert "unknown target 'nope'" in str(result.exception)
+    assert not journal.exists()
 
 
 def test_accuracy_policy() -> None:

@@ -15,6 +15,7 @@ from bringup import OptionError, find_target
 from bringup.device.profile import find_profile
 from bringup_coverage.commands.coverage import coverage
 from bringup_coverage.commands.explain import explain
+from bringup_coverage.gate import read_report
 from bringup_coverage.progress import progress
 from bringup_coverage.reports.totals import claim
 
@@ -117,3 +118,11 @@ def test_explaining_without_a_call_is_no_success() -> None:
     result = CliRunner().invoke(explain, ["aten::_cudnn_init_dropout_state"])
     assert result.exit_code == 1
     assert "no call" in result.output
+
+
+def test_a_report_with_a_row_that_lacks_something_is_refused(tmp_path: Path) -> None:
+    """With the row's number and the key."""
+    path = tmp_path / "report.json"
+    path.write_text('{"schema_version": 1, "overloads": [{"name": "aten::mm"}]}')
+    with pytest.raises(OptionError, match="its overload 0 has no 'namespace'"):
+        read_report(path)

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import bringup
-from bringup import Call, Engine, Kernel, Target, TargetError, compile_function, find_target
+from bringup import Call, Engine, Kernel, OptionError, Target, TargetError, compile_function, find_target
 
 F32 = frozenset({torch.float32})
 NEG = Kernel("aten::neg", Engine.VECTOR, F32)
@@ -147,3 +147,51 @@ def test_the_example_of_a_target_with_every_hook_runs() -> None:
     assert re.search(r"largest difference from eager: \d.\de-0[6-9]|0\.0e\+00", done.stdout)
     assert "running 5 instructions of inference" in done.stdout
     assert "needs an even inner size, not 7" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("raise RuntimeError('no licence')", r"badchip.py, line 1 raised RuntimeError: no licence"),
+        ("x = = 1", r"badchip.py, line 1: SyntaxError"),
+        ("import sys; sys.exit(5)", r"badchip.py, line 1 raised SystemExit: 5"),
+        ("def x():\n    return 1 / 0", r"badchip.py, line 2 raised ZeroDivisionError"),
+    ],
+)
+def test_a_module_that_does_not_load_is_named(
+    code: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the line, whatever it raises."""
+    (tmp_path / "badchip.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "badchip", raising=False)
+    with pytest.raises(OptionError, match=f"target 'badchip:x' cannot be loaded: .*{said}"):
+        find_target("badchip:x")
+
+
+@pytest.mark.parametrize("spec", [":", ":x", ".x:y"])
+def test_a_target_without_a_module_is_unknown(spec: str) -> None:
+    """There is nothing to import."""
+    with pytest.raises(OptionError, match="unknown target"):
+        find_target(spec)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"), [("name = 3", "name is 3; it must be a text"), ("dtypes = []", "dtypes is empty")]
+)
+def test_a_target_file_with_a_wrong_value(line: str, said: str, tmp_path: Path) -> None:
+    """One sentence with the file and the key."""
+    path = tmp_path / "chip.toml"
+    path.write_text(f'{line}\n[kernels]\nvector = ["aten::neg"]\n')
+    with pytest.raises(OptionError, match=f"chip.toml: {said}"):
+        find_target(str(path))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_an_output_without_room_is_one_sentence() -> None:
+    """Not a traceback, and not two."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "bringup", "kernels"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (2, "bringup: the output cannot be written: No space left on device\n")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from importlib.metadata import EntryPoint, entry_points
 
 import click
 
 from bringup.errors import BringupError
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class _Commands(click.Group):
@@ -37,4 +41,10 @@ def main() -> None:
         commands()
     except BringupError as error:
         click.echo(f"bringup: {error}", err=True)
+        sys.exit(2)
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is buffered is lost, and not said twice
+        click.echo(f"bringup: the output cannot be written: {error.strerror}", err=True)
         sys.exit(2)

@@ -10,6 +10,9 @@ from typing import Any
 from bringup.errors import OptionError
 from bringup_coverage.reports import compare
 
+ROW = ("name", "namespace", "packet", "tier", "status", "reason", "detail", "evidence", "dtypes")
+"""What every format looks at in a row."""
+
 
 def read_report(path: Path) -> dict[str, Any]:
     """A coverage report that was written as JSON.
@@ -25,6 +28,12 @@ def read_report(path: Path) -> dict[str, Any]:
         raise OptionError(
             f"{path} is no coverage report of schema version 1; write one with `bringup coverage --format json --output {path}`"
         )
+    for number, row in enumerate(found["overloads"]):
+        lacking = [k for k in ROW if k not in row] if isinstance(row, dict) else list(ROW)
+        if lacking:
+            raise OptionError(
+                f"{path} is no coverage report: its overload {number} has no {lacking[0]!r}; write it anew"
+            )
     return found
 
 

@@ -78,6 +78,8 @@ def read_target_file(path: Path) -> dict[str, Any]:
     unknown = sorted(set(data) - _KEYS)
     if unknown:
         raise OptionError(f"target file {path}: unknown key {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}")
+    if not isinstance(data.get("name", ""), str):
+        raise OptionError(f"target file {path}: name is {data['name']!r}; it must be a text in quotes")
     return data
 
 
@@ -109,6 +111,8 @@ def _strings(path: Path, key: str, value: Any) -> list[str]:
 
 def _dtypes(path: Path, key: str, value: Any) -> frozenset[torch.dtype]:
     names = _strings(path, key, value)
+    if not names:
+        raise OptionError(f"target file {path}: {key} is empty; a kernel takes at least one dtype, such as 'float32'")
     for name in names:
         if not isinstance(getattr(torch, name, None), torch.dtype):
             raise OptionError(

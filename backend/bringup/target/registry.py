@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 from functools import cache
 from pathlib import Path
 
 from bringup.decompositions import arrived, default_decompositions
-from bringup.errors import OptionError
+from bringup.errors import BringupError, OptionError
 from bringup.target.file import target_from_file
 from bringup.target.sim import required_kernels
 from bringup.target.sim_optional import optional_kernels
@@ -47,7 +48,7 @@ def find_target(spec: str | Target) -> Target:
     if str(spec).endswith(".toml"):
         return target_from_file(Path(spec), default_decompositions())
     module, colon, name = str(spec).partition(":")
-    if not colon:
+    if not colon or not module or module.startswith("."):
         raise OptionError(
             f"unknown target {spec!r}: built in is 'sim'; your own is 'package.module:object' or a file, 'mychip.toml'"
         )
@@ -56,10 +57,24 @@ def find_target(spec: str | Target) -> Target:
         sys.path.append(here)
     try:
         found = getattr(importlib.import_module(module), name)
+        if callable(found) and not isinstance(found, Target):
+            found = found()
+    except BringupError:
+        raise
     except (ImportError, AttributeError) as error:
         raise OptionError(f"target {spec!r} cannot be loaded: {error}") from error
-    if callable(found) and not isinstance(found, Target):
-        found = found()
+    except (Exception, SystemExit) as error:  # the user's own code
+        raise OptionError(f"target {spec!r} cannot be loaded: {_told(error)}") from error
     if not isinstance(found, Target):
         raise OptionError(f"target {spec!r} is a {type(found).__name__}, not a bringup.Target")
     return found
+
+
+def _told(error: BaseException) -> str:
+    """What was raised, and where."""
+    frames = traceback.extract_tb(error.__traceback__)
+    file, line = (frames[-1].filename, frames[-1].lineno) if frames else ("", 0)
+    if isinstance(error, SyntaxError):
+        file, line = error.filename or file, error.lineno or line
+        return f"{file}, line {line}: SyntaxError: {error.msg}"
+    return f"{file}, line {line} raised {type(error).__name__}: {error}"

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from bringup_coverage.files import write_output
-from bringup_coverage.golden import STATUSES, differences, golden, one_line, totals_of
+from bringup_coverage.golden import STATUSES, differences, golden, one_line, refuse_others, totals_of
 
 
 @click.command(epilog="Example: bringup conformance --dtypes float32,bfloat16 --only 'nn.functional.*' --jobs 2")
@@ -45,7 +45,9 @@ from bringup_coverage.golden import STATUSES, differences, golden, one_line, tot
 @click.option("--json", "as_json", is_flag=True, help="Print the totals as JSON.")
 @click.option("--list", "show", is_flag=True, help="List everything that does not pass.")
 @click.option(
-    "--expect", type=click.Path(path_type=Path, exists=True), help="A golden list to hold the outcomes against."
+    "--expect",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A golden list to hold the outcomes against.",
 )
 @click.option("--accept", type=click.Path(path_type=Path), help="Write the outcomes as a golden list to this file.")
 def conformance(
@@ -69,9 +71,13 @@ def conformance(
 
     A killed run goes on where it stopped. Exit status: 0 all pass (or are as --expect says), 1 not, 2 usage, 3 interrupted.
     """
+    from bringup.target.registry import find_target
     from bringup_coverage.sweep import Settings, selected, sweep
 
     settings = Settings(tuple(dtypes.split(",")), only, samples, forward_only, optional_kernels, target)
+    find_target(target)
+    if expect is not None:
+        refuse_others(expect, settings.to_dict())
     if not selected(settings):
         raise click.UsageError(f"--only {only!r} with --dtypes {dtypes!r} matches no OpInfo")
     try:
